@@ -61,8 +61,11 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python tests/bench/flooding.py
 	python tests/bench/flooding.py --load
 	python tests/bench/listing.py
+	python tests/bench/options.py
+	python tests/bench/form.py
 	python tests/bench/logs.py
 	python tests/bench/first_chart.py
+	python tests/bench/recorder.py
 	@if [ -n "$$KUBECONFIG" ]; then set -x; for bench in changes idle cluster_logs sockets sidebar replicas; do python tests/bench/$$bench.py; done; fi
 
 clean: ## Remove what was built; the environment and node_modules stay
@@ -108,7 +111,7 @@ $(VENV)/.t9kjob-installed: $(LABEXTENSION) $(VENV)/.t9kjob-lab
 
 # -- the wheel, and environments that have only the wheel ------------------------------------------------------------
 
-$(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml README.md LICENSE
+$(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml hatch_build.py README.md LICENSE
 	rm -rf build/dist
 	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@touch $@
@@ -120,7 +123,7 @@ build/lab-newest/.t9kjob: LAB := jupyterlab "jupyterhub>=5"
 build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
 build/lab-%/.t9kjob: $(WHEEL) $(THIRD_PARTY) Makefile
 	test -d $(@D) || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/pip install --quiet $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
+	$(@D)/bin/pip install --quiet --no-compile $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
 	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(@D)/third-party ./tests/third_party_engine
 	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl $(@D)/third-party/*.whl
 	@touch $@

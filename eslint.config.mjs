@@ -9,9 +9,22 @@ const LAYERS = [
   ['index'],
   ['lab'],
   ['sidebar'],
-  ['launch', ['form', 'preview', 'fields', 'parts', 'model']],
+  [
+    'launch',
+    [
+      'form',
+      'start',
+      'preview',
+      'yaml',
+      'tries',
+      'fields',
+      'parts',
+      'model',
+      'content'
+    ]
+  ],
   ['job', ['view', 'replicas', 'model']],
-  ['logs', ['view', 'lines', 'model']],
+  ['logs', ['view', 'lines', 'model', 'loading']],
   ['cluster', ['view', 'model']],
   ['tensorboard', ['view', 'model']],
   ['jobs'],
@@ -36,7 +49,7 @@ function layer(files, above, beside = []) {
       message: 'It is a layer above this one.'
     });
   }
-  const paths = files.includes('/model/')
+  const paths = /\/(model|content|loading)\//.test(files)
     ? [{ name: 'react', message: 'Models know no React.' }]
     : [];
   return {

@@ -1,5 +1,7 @@
 const jupyterlab = require('@jupyterlab/testing/lib/jest-config')(__dirname);
 
+const transform = '<rootDir>/tests/frontend/transform.js';
+
 // published as ES modules, which jest has to translate
 const esModules = [
   '@codemirror',
@@ -28,7 +30,8 @@ module.exports = {
   testRegex: '\\.spec\\.tsx?$',
   transform: {
     ...jupyterlab.transform,
-    '^.+\\.tsx?$': ['ts-jest', { tsconfig: 'tests/frontend/tsconfig.json' }]
+    '^.+\\.tsx?$': [transform, { typed: true }],
+    '^.+\\.jsx?$': [transform, { typed: false }]
   },
   // Busy machines need more than the usual five seconds.
   testTimeout: 60_000,

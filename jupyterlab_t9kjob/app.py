@@ -16,6 +16,7 @@ from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, TraitError, Unicode, default
 
 from .core.errors import Unavailable
+from .core.git_address import GIT_SYNC_IMAGE
 from .core.system.tasks import spawn
 from .core.translation import Catalogue, _, use_catalogue
 from .handlers.routes import handlers
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 DOMAIN = "jupyterlab_t9kjob"
 """Name of our messages in a language pack, the same as the front end's."""
 
+START_SECONDS = 10.0
+"""Delay between the server's start and the start of the services, if no request needs them before.
+
+A page that opens with the server, as from `jupyter lab` or a hub, then gets its first answers without waiting for our
+imports, which hold the interpreter for about half a second. Our own pages connect after JupyterLab's layout is shown.
+"""
 STOP_SECONDS = 5.0
 ACTIVE_PHASES = frozenset({"Pending", "Running", "Resuming"})
 
@@ -92,6 +99,38 @@ class T9kJobApp(ExtensionApp):
         help="Reader of event files. fast: TensorBoard's data server, which listens on a TCP port from which every user"
         " of the machine can read. slow: TensorBoard's reader in Python. auto: the fast one in a network namespace of"
         " its own if the system allows that, else the slow one.",
+    ).tag(config=True)
+    sweep_limit = Integer(24, min=1, max=1000, help="Jobs that a sweep may have.").tag(config=True)
+    presets = JsonList(
+        help="Presets that every launch form offers: a list of {name, values, args, engines}. The values are given by"
+        " JSON pointer into the spec of a job, such as /runtime/image.",
+    ).tag(config=True)
+    locks = JsonList(
+        help="Rules for the fields of all jobs: a list of {field, reason, engines} with one of value, allowed and"
+        " maximum. The field is a JSON pointer into the spec of a job, or into its manifest (/manifest/spec/…). The"
+        " server refuses jobs that break a rule.",
+    ).tag(config=True)
+    presets_file = Unicode(
+        help="YAML or JSON file with further presets and locks, under the keys presets and locks. It is read again when"
+        " it changes.",
+    ).tag(config=True)
+    snapshot_bytes = Integer(
+        200_000_000, min=1_000_000, help="Largest size in bytes of the copy of a job's code that is made at submission."
+    ).tag(config=True)
+    snapshots_bytes = Integer(
+        5_000_000_000,
+        min=1_000_000,
+        help="Bytes of all copies of code on a volume or on this machine. Above that, the oldest copies that no active"
+        " job uses are removed.",
+    ).tag(config=True)
+    git_protocols = JsonList(
+        Unicode(),
+        ["https", "ssh"],
+        help="Protocols by which jobs can read git repositories: https, ssh, http, git, file. With file, every user"
+        " can read each repository on the server's disk that the server's account can read.",
+    ).tag(config=True)
+    git_image = Unicode(
+        GIT_SYNC_IMAGE, help="Image of git-sync, version 4, which clones the repository of a job in a cluster."
     ).tag(config=True)
     log_bytes_in_flight = Integer(
         1024 * 1024,
@@ -160,6 +199,7 @@ class T9kJobApp(ExtensionApp):
         self.stopping = False
         self._services: Services | None = None
         self._starting: asyncio.Task[Services] | None = None
+        self._later: asyncio.Task[None] | None = None
         self._activity: asyncio.Task[None] | None = None
         self._active_jobs: set[str] = set()
 
@@ -168,10 +208,14 @@ class T9kJobApp(ExtensionApp):
         self.handlers.extend(handlers())
 
     async def _start_jupyter_server_extension(self, serverapp: ServerApp) -> None:
-        """Start the services once the server runs; an error is raised again at the first request."""
+        """Start the services later (`START_SECONDS`), unless a request starts them before."""
+        self._later = spawn(self._start_later(), "start the job service later")
+
+    async def _start_later(self) -> None:
+        await asyncio.sleep(START_SECONDS)
         try:
             await self.services()
-        except Exception:
+        except Exception:  # The error is raised again at the first request.
             self.log.exception("jupyterlab_t9kjob could not start")
 
     # -- services -----------------------------------------------------------------------------------------------------
@@ -213,8 +257,8 @@ class T9kJobApp(ExtensionApp):
         except BaseException:
             await services.stop()
             raise
-        self._facts = services.jobs.facts
-        services.jobs.listen(self._note_job)
+        self._facts = services.jobs.engines.facts
+        services.jobs.engines.listen(self._note_job)
         for job in await services.jobs.jobs():
             self._note_job(job.id, job)
         self._activity = asyncio.create_task(self._note_activity())
@@ -223,6 +267,7 @@ class T9kJobApp(ExtensionApp):
     def _make_services(self) -> Services:
         from jupyterlab_server.translation_utils import translator
 
+        from .presets.configuration import Configuration
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
 
@@ -237,12 +282,22 @@ class T9kJobApp(ExtensionApp):
             kernel_manager=self.serverapp.kernel_manager,
             session_manager=self.serverapp.session_manager,
             parent=self,
+            sweep_limit=self.sweep_limit,
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
                 "limit": self.tensorboard_limit,
                 "settings": TensorBoardSettings(
                     reload_interval=self.tensorboard_reload_seconds, loader=cast("Loader", self.tensorboard_loader)
                 ),
+            },
+            configuration=Configuration(
+                self.presets, self.locks, Path(self.presets_file).expanduser() if self.presets_file else None
+            ),
+            snapshots={
+                "most_bytes": self.snapshot_bytes,
+                "store_bytes": self.snapshots_bytes,
+                "git_protocols": self.git_protocols,
+                "git_image": self.git_image,
             },
         )
 
@@ -252,11 +307,11 @@ class T9kJobApp(ExtensionApp):
         for socket in list(self.sockets):
             socket.close(1001, "the server stops")
         tasks: list[asyncio.Task[Any]] = [task for socket in self.sockets for task in socket.end()]
-        tasks += [task for task in (self._activity, self._starting) if task is not None]
+        tasks += [task for task in (self._activity, self._later, self._starting) if task is not None]
         for task in tasks:
             task.cancel()
         ends = [*tasks, *([asyncio.create_task(self._services.stop())] if self._services else [])]
-        self._services = self._starting = self._activity = None
+        self._services = self._starting = self._later = self._activity = None
         try:
             await asyncio.wait_for(asyncio.gather(*ends, return_exceptions=True), STOP_SECONDS)
         except asyncio.TimeoutError:
@@ -270,7 +325,7 @@ class T9kJobApp(ExtensionApp):
 
     def _note_job(self, ident: str, job: Any) -> None:
         # the processes of such a job end with the container of this server
-        if job is not None and job.phase in ACTIVE_PHASES and self._facts(job.engine).shares_lab_filesystem:
+        if job is not None and job.phase in ACTIVE_PHASES and self._facts(job.engine).runs_on_lab_machine:
             self._active_jobs.add(ident)
         else:
             self._active_jobs.discard(ident)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .contents_paths import ContentsRoot
-from .core.engine_context import EngineContext
+from .core.engine.context import EngineContext
+from .core.engine.interpreter import Interpreter
 from .core.errors import Unavailable
-from .core.interpreter import Interpreter
 from .engines.registry import load_engines
+from .jobs.engines import Engines
 from .jobs.feed import Feed
+from .jobs.metrics import MetricReader
 from .jobs.service import JobService
+from .jobs.sweep_rule import SweepRules
+from .jobs.sweep_runner import SweepRunner
+from .jobs.sweeps import SweepService
 from .launch.kernels.kernel_processes import kernel_processes
 from .launch.kernels.kernels import Kernels
 from .launch.service import Launch
 from .logs.serving.follow import LogService
+from .presets.configuration import Configuration
+from .presets.service import Presets
+from .snapshots.limits import Limits
+from .snapshots.service import Snapshots
 from .tensorboard.manager import TensorBoardManager
+from .tries.service import Tries
 
 
 @dataclass
@@ -30,6 +40,12 @@ class Services:
     ----------
     jobs
         Access to the jobs of all engines.
+    sweeps
+        Jobs of sweeps together.
+    sweep_runner
+        Starts the next jobs of sweeps in clusters.
+    sweep_rules
+        Ends jobs that are worse than the others of their sweep.
     launch
         Fills and checks the launch form.
     logs
@@ -38,6 +54,12 @@ class Services:
         TensorBoard processes.
     feed
         Pushes changes to the pages.
+    snapshots
+        Snapshots of the code of jobs.
+    presets
+        Presets of the launch form, and the administrator's locks.
+    tries
+        Tries of jobs on this machine.
     """
 
     jobs: JobService
@@ -45,17 +67,35 @@ class Services:
     logs: LogService
     tensorboards: TensorBoardManager
     feed: Feed
+    snapshots: Snapshots
+    presets: Presets
+    tries: Tries
+    sweeps: SweepService = field(init=False)
+    sweep_runner: SweepRunner = field(init=False)
+    sweep_rules: SweepRules = field(init=False)
+
+    def __post_init__(self) -> None:
+        metrics = MetricReader(self.jobs.engines)
+        self.sweeps = SweepService(self.jobs, metrics)
+        self.sweep_runner = SweepRunner(self.jobs)
+        self.sweep_rules = SweepRules(self.jobs, metrics)
 
     async def start(self) -> None:
         """Start the services that run in the background."""
         await self.jobs.start()
+        await self.snapshots.start()
+        await self.tries.start()
         await self.tensorboards.start()
         await self.feed.start()
+        await self.sweep_runner.start()
+        await self.sweep_rules.start()
 
     async def stop(self) -> None:
-        """Stop the services. Jobs go on; TensorBoard processes end."""
+        """Stop the services. Jobs go on; TensorBoard processes and tries end."""
+        await asyncio.gather(self.sweep_runner.stop(), self.sweep_rules.stop())
         await self.feed.stop()
-        await asyncio.gather(self.tensorboards.stop(), self.jobs.stop())
+        await self.snapshots.stop()
+        await asyncio.gather(self.tensorboards.stop(), self.jobs.stop(), self.tries.stop())
 
 
 def make_services(
@@ -67,6 +107,9 @@ def make_services(
     session_manager: Any,
     parent: Any,
     tensorboard: dict[str, Any],
+    sweep_limit: int,
+    snapshots: dict[str, Any],
+    configuration: Configuration,
 ) -> Services:
     """Create the services and connect them.
 
@@ -80,6 +123,12 @@ def make_services(
         The server extension, whose traits are the settings of the engines.
     tensorboard
         Settings of the TensorBoard manager, by keyword.
+    sweep_limit
+        Greatest number of jobs in a sweep.
+    snapshots
+        Limits of snapshots of code, by keyword.
+    configuration
+        The administrator's presets and locks.
     """
     root = ContentsRoot(contents_manager)
     kernels = Kernels(kernel_spec_manager, kernel_manager.default_kernel_name)
@@ -94,8 +143,13 @@ def make_services(
     except Unavailable:
         folder = None
     lab_kernels = partial(kernel_processes, kernel_manager, session_manager)
-    jobs = JobService(load_engines(EngineContext(home, folder, resolve, lab_kernels, parent)))
+    jobs = JobService(Engines(load_engines(EngineContext(home, folder, resolve, lab_kernels, parent))))
     tensorboards = TensorBoardManager(root, **tensorboard)
-    feed = Feed(jobs, tensorboards, jobs.capacity_source(), jobs.attend)
-    jobs.listen_info(feed.look_at_engines)
-    return Services(jobs, Launch(root, kernels, jobs), LogService(jobs), tensorboards, feed)
+    feed = Feed(jobs, tensorboards, jobs.engines.capacity_source(), jobs.engines.attend)
+    jobs.engines.listen_info(feed.read_engines_soon)
+    limits = Limits(**snapshots)
+    code = Snapshots(jobs, root, home, limits)
+    presets = Presets(home, configuration, jobs, limits.git_image)
+    launch = Launch(root, kernels, jobs, code.taking, presets, sweep_limit)
+    tries = Tries(root, kernels, jobs, home)
+    return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries)

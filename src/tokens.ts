@@ -136,6 +136,8 @@ export const IJobsModel = new Token<IJobsModel>(
 export namespace CommandIDs {
   /** Open the launch form. Args: `path?` (contents path); by default the clicked or current file. */
   export const launch = 't9kjob:launch';
+  /** Open the launch form with the selected cells of the current notebook. */
+  export const launchCells = 't9kjob:launch-cells';
   /** Ask for a script or notebook, then open the launch form with it. */
   export const chooseScript = 't9kjob:choose-script';
   /** Ask for the text of a manifest, then open the launch form with it. */
@@ -149,6 +151,18 @@ export namespace CommandIDs {
    * of a position in a log.
    */
   export const openJob = 't9kjob:open-job';
+
+  /** Show the jobs of a sweep in a table with their values and metrics. Args: `id` of the sweep. */
+  export const compareSweep = 't9kjob:compare-sweep';
+
+  /** Stop all jobs of a sweep. */
+  export const stopSweep = 't9kjob:stop-sweep';
+
+  /** Create new jobs for those of a sweep that failed. */
+  export const retrySweep = 't9kjob:retry-sweep';
+
+  /** Delete all jobs of a sweep. */
+  export const deleteSweep = 't9kjob:delete-sweep';
   /** Focus the search field of the current tab's log. */
   export const searchLog = 't9kjob:search-log';
   /** Show or hide the times of the lines in the current tab's log. */

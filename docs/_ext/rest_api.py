@@ -23,8 +23,10 @@ GROUPS = {
     "engines": "Engines",
     "cluster": "Cluster",
     "jobs": "Jobs and logs",
+    "sweeps": "Sweeps",
     "stream": "Live updates",
     "launch": "Launch form",
+    "tries": "Tries",
     "tensorboards": "TensorBoard",
 }
 # The limits of a value, in the order in which they are listed.

@@ -31,7 +31,7 @@ def unique(points: Iterable[EntryPoint]) -> list[EntryPoint]:
 
 
 def is_ours(point: EntryPoint) -> bool:
-    """Return whether an entry point belongs to this distribution."""
+    """Return True if an entry point belongs to this distribution."""
     return distribution(point) == OURS
 
 

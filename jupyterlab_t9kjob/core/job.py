@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 
 from .spec import Device, JobSpec, Model
+from .sweep import SweepMember
 from .translation import Text
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
@@ -43,6 +44,7 @@ class Link(Model):
     offset: int | None = None
     path: str | None = Field(None, description="Path of a file in the contents API.")
     line: int | None = None
+    cell: int | None = Field(None, description="Cell of a notebook, from 1, to which `line` belongs.")
     field: str | None = Field(None, description="JSON pointer into the spec.")
     url: str | None = None
 
@@ -159,6 +161,7 @@ class JobSummary(Model):
     )
     entrypoint_path: str | None = Field(None, description="Path of the entrypoint in the contents API.")
     log_dirs: list[str] = Field(default_factory=list, description="Log directories for TensorBoard.")
+    sweep: SweepMember | None = Field(None, description="The job's place in its sweep; null if it belongs to none.")
 
 
 class Job(JobSummary):

@@ -106,6 +106,19 @@ class Lab:
         found = self._on_mount(path, namespace)
         return (found[0], found[0].mount_path / found[1]) if found else None
 
+    def namespace_for(self, path: Path, preferred: str) -> str:
+        """Return the namespace whose jobs can mount the PVC that holds a file of the lab (blocking).
+
+        Parameters
+        ----------
+        path
+            Absolute path in the lab.
+        preferred
+            Namespace to return if its jobs can mount the PVC, or if no namespace's jobs can.
+        """
+        namespaces = dict.fromkeys([preferred, *(mount.namespace for mount in self.mounts)])
+        return next((name for name in namespaces if self.in_job(path, name) is not None), preferred)
+
     def seen_by(self, path: Path, mounts: Sequence[Mount], namespace: str) -> PurePosixPath | None:
         """Return the path of a lab's file in a job; None if no mount of the job holds the file (blocking).
 

@@ -25,6 +25,11 @@ _COUNT = re.compile(
     rf"\s*(?:[:=#]\s*)?(?:[\[(]\s*)?(?P<done>{_AMOUNT})(?:\s*(?:/|of)\s*(?P<total>{_AMOUNT}))?",
     re.IGNORECASE,
 )
+# Bars of downloads and of the preparation of data, which count no training steps.
+_PREPARATION = re.compile(
+    r"\b(cach|download|extract|fetch|filter|generat|load|map|pack|prepar|preprocess|read|resolv|sav|tokeniz|unpack|val|eval)",
+    re.IGNORECASE,
+)
 _METRIC = re.compile(
     r"(?<![\w@./-])(?:(?![A-Za-z])[\w@./-])*"  # Only at the beginning of a word.
     r"(?P<name>(?:(?:train(?:ing)?|val(?:id(?:ation)?)?|test|eval|best|final|mean|average|avg)[ _/-])?"
@@ -98,7 +103,7 @@ class ProgressReader:
 
     def _read_line(self, text: str) -> bool:
         bar = _TQDM.search(text)
-        metrics = _metrics(text)
+        metrics = metrics_in(text)
         found = False
         if bar is not None:
             self._step = _Counter(int(bar["done"]), int(bar["total"]))
@@ -178,6 +183,38 @@ class ProgressReader:
         )
 
 
+class StepCounter:
+    """Counts the training steps that a log reports. The count is never higher than the number of steps that ran.
+
+    The first report counts as one step, because a training that was resumed begins with a high number.
+    """
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self._last: int | None = None
+        self._rest = b""
+
+    def feed(self, data: bytes) -> None:
+        """Read the next bytes of the log."""
+        lines = re.split(rb"[\r\n]", self._rest + data)
+        self._rest = lines.pop()[-_LONGEST_LINE:]
+        for line in lines:
+            done = _step_in(_ANSI.sub("", line[:_LONGEST_LINE].decode(errors="replace")))
+            if done is not None:
+                before, self._last = self._last, done
+                # A lower number begins the next epoch.
+                self.steps += min(done, 1) if before is None or done < before else done - before
+
+
+def _step_in(text: str) -> int | None:
+    """Return the number of the step that a line reports; None if it reports none."""
+    bar = _TQDM.search(text)
+    if bar is not None:
+        return None if _PREPARATION.search(text[: bar.start()]) else int(bar["done"])
+    counts = [int(match["done"]) for match in _COUNT.finditer(text) if match["unit"].lower() != "epoch"]
+    return counts[-1] if counts else None
+
+
 def rounded(seconds: float) -> float:
     """Round a remaining time (seconds): below 2 min to 5 s, below 1 h to 1 min, otherwise to 5 min."""
     step = 5 if seconds < 120 else 60 if seconds < 3600 else 300
@@ -242,7 +279,8 @@ def _share(counter: _Counter | None) -> float | None:
     return min(1.0, counter.done / counter.total)
 
 
-def _metrics(text: str) -> dict[str, float]:
+def metrics_in(text: str) -> dict[str, float]:
+    """Return the metrics that a line of a log reports, by their names in lower case."""
     found = {}
     for match in _METRIC.finditer(text):
         name = match["name"].strip()

@@ -5,13 +5,27 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
+
+from .base_model import Model as Model
+from .base_model import PathText as PathText
+from .base_model import PlainText as PlainText
+from .code import CodeSource
 
 NAME_PATTERN = r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
 """Pattern of job names that all engines accept."""
 
-MOST = 2**31 - 1
-"""Largest count or number of seconds: a larger one does not fit into fields of manifests."""
+MAX_INT32 = 2**31 - 1
+"""Largest count, id or number of seconds: a larger one does not fit into fields of manifests."""
+
+MAX_NODES = 10_000
+"""Largest number of replicas of a replica type."""
+
+MAX_PROCESSES = 1024
+"""Largest number of processes or accelerators of a replica."""
+
+MAX_PRIORITY = 100
+"""Largest priority of a job in its queue (T9k's scheduler)."""
 
 NAMESPACE_PATTERN = r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$"
 """Pattern of Kubernetes namespaces; empty for the engine's own namespace."""
@@ -24,16 +38,6 @@ EntrypointKind = Literal["script", "module", "notebook", "command"]
 
 Namespace = Annotated[str, StringConstraints(pattern=NAMESPACE_PATTERN)]
 JobName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
-# A NUL byte can't be passed to a process.
-PlainText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
-PathText = Annotated[PlainText, StringConstraints(max_length=4096)]
-
-
-class Model(BaseModel):
-    """Base of the API's models. Unknown fields are errors."""
-
-    # An answer always has every field, so the TypeScript types need no question marks.
-    model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class Entrypoint(Model):
@@ -99,7 +103,7 @@ class Device(Model):
     """Accelerators of one replica. The count is request and limit."""
 
     name: str = "nvidia.com/gpu"
-    count: Annotated[int, Field(ge=0, le=1024)]
+    count: Annotated[int, Field(ge=0, le=MAX_PROCESSES)]
 
 
 class Resources(Model):
@@ -119,7 +123,7 @@ class ReplicaSpec(Model):
     """One type of equal replicas. The first replica of the first type is the master."""
 
     type: Annotated[str, StringConstraints(pattern=NAME_PATTERN)] = "worker"
-    replicas: Annotated[int, Field(ge=1, le=10_000)] = 1
+    replicas: Annotated[int, Field(ge=1, le=MAX_NODES)] = 1
     restart_policy: RestartPolicy = "Never"
     resources: Resources = Field(default_factory=Resources)
     entrypoint: Entrypoint | None = None
@@ -132,8 +136,8 @@ class ReplicaSpec(Model):
 class Torchrun(Model):
     """Settings of torchrun; null in the spec means that torchrun is off."""
 
-    proc_per_node: Annotated[int, Field(ge=1, le=1024)] | Literal["gpu"] = 1
-    max_restarts: Annotated[int, Field(ge=0)] = 0
+    proc_per_node: Annotated[int, Field(ge=1, le=MAX_PROCESSES)] | Literal["gpu"] = 1
+    max_restarts: Annotated[int, Field(ge=0, le=MAX_INT32)] = 0
     rdzv_backend: Literal["c10d"] = "c10d"
     extra_options: list[PlainText] = Field(default_factory=list)
 
@@ -161,8 +165,8 @@ class RunPolicy(Model):
         Time after which the object of an ended job is deleted, in seconds; not on every engine.
     """
 
-    backoff_limit: Annotated[int, Field(ge=0, le=MOST)] = 3
-    active_deadline_seconds: Annotated[int, Field(ge=1, le=MOST)] | None = None
+    backoff_limit: Annotated[int, Field(ge=0, le=MAX_INT32)] = 3
+    active_deadline_seconds: Annotated[int, Field(ge=1, le=MAX_INT32)] | None = None
     clean_up: CleanUp = "Unfinished"
     ttl_seconds: Annotated[int, Field(ge=0)] | None = None
 
@@ -171,7 +175,7 @@ class Scheduling(Model):
     """Queue, priority and nodes of the replicas in a cluster."""
 
     queue: str | None = None
-    priority: Annotated[int, Field(ge=0, le=100)] | None = None
+    priority: Annotated[int, Field(ge=0, le=MAX_PRIORITY)] | None = None
     priority_class: str | None = None
     node_selector: dict[str, str] = Field(default_factory=dict)
     tolerations: list[dict[str, Any]] = Field(default_factory=list)
@@ -277,7 +281,9 @@ class JobSpec(Model):
     security: Security = Field(default_factory=Security)
     tensorboard: TensorBoardSpec = Field(default_factory=TensorBoardSpec)
     keep_logs: bool = True
-    source: dict[str, Any] | None = None
+    source: CodeSource | None = Field(
+        None, description="Snapshot or git repository that runs; null: the files as they are."
+    )
     extra: dict[str, Any] = Field(
         default_factory=dict,
         description="JSON merge patch that is applied to the manifest last; `$by` patches single items of lists.",

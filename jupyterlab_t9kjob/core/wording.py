@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from .translation import Text, _, _n
 
@@ -244,3 +244,24 @@ def best_metric(metrics: Mapping[str, float]) -> str | None:
             if word in name:
                 return f"{name} {value:.4g}"
     return None
+
+
+def waits_for_sweep(at_a_time: int) -> Text:
+    """Return the reason of a job that waits for its turn, given how many jobs of its sweep are active together."""
+    return _n("Waits for its sweep: {n} job at a time", "Waits for its sweep: {n} jobs at a time", at_a_time)
+
+
+def worse_than_median(facts: Mapping[str, Any]) -> Text:
+    """Return why the rule of a sweep stopped a job, given the fields of `core.sweep.Verdict`."""
+    words = {name: facts[name] for name in ("metric", "value", "median")}
+    if facts.get("of") == "report":
+        return _(
+            "Stopped by the sweep: best {metric} {value} in {number} reports, median of the others {median}",
+            number=facts["step"],
+            **words,
+        )
+    return _(
+        "Stopped by the sweep: best {metric} {value} up to step {step}, median of the others {median}",
+        step=facts["step"],
+        **words,
+    )

@@ -1,1 +1,1 @@
-"""Engines: implementations of `core.engine.Engine`, and the registry that finds them."""
+"""Engines: implementations of `core.engine.protocol.Engine`, and the registry that finds them."""

@@ -1,6 +1,6 @@
 """Finds engines through the entry-point group `jupyterlab_t9kjob.engines`.
 
-The name of an entry point is the name of the engine, and its object is a `core.engine_context.EngineFactory`. Engines
+The name of an entry point is the name of the engine, and its object is a `core.engine.context.EngineFactory`. Engines
 are sorted by `Engine.order`, then by name. If the engine of another distribution fails to load, it is listed as
 unavailable with the reason, and the other engines work without it.
 """
@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from ..core.engine import Engine
-from ..core.engine_context import EngineContext
-from ..core.engine_info import EngineFacts
+from ..core.engine.context import EngineContext
+from ..core.engine.info import EngineFacts
+from ..core.engine.protocol import Engine
 from ..core.entry_points import distribution, is_ours, unique
 from ..core.errors import Unavailable
 from ..core.job import ENGINE_NAME_PATTERN

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from ..core.engine import Edited, Listener, Prepare
-from ..core.engine_info import EngineFacts, EngineInfo
+from ..core.engine.info import EngineFacts, EngineInfo
+from ..core.engine.protocol import Edited, Listener, Prepare
 from ..core.errors import NotFound, Unavailable
 from ..core.job import Action, Job, JobSummary, Replica
 from ..core.log_sources import LogSource

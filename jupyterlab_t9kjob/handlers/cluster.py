@@ -1,4 +1,4 @@
-"""Handlers of the routes ``cluster/…``: capacity, nodes, queues, volumes."""
+"""Handlers of the routes ``cluster/…``: capacity, nodes, queues, volumes, schemas."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CapacityHandler(ClusterHandler):
     async def get(self) -> None:
         """Return the free resources."""
         services = await self.app.services()
-        self.reply(await services.jobs.capacity(self.engine, self.namespace))
+        self.reply(await services.jobs.engines.capacity(self.engine, self.namespace))
 
 
 class NodesHandler(ClusterHandler):
@@ -54,7 +54,7 @@ class NodesHandler(ClusterHandler):
     async def get(self) -> None:
         """List the nodes with the free resources of each."""
         services = await self.app.services()
-        self.reply(await services.jobs.nodes(self.engine))
+        self.reply(await services.jobs.engines.nodes(self.engine))
 
 
 class QueuesHandler(ClusterHandler):
@@ -64,7 +64,7 @@ class QueuesHandler(ClusterHandler):
     async def get(self) -> None:
         """List the queues that take jobs of a namespace."""
         services = await self.app.services()
-        self.reply(await services.jobs.queues(self.engine, self.namespace))
+        self.reply(await services.jobs.engines.queues(self.engine, self.namespace))
 
 
 class VolumesHandler(ClusterHandler):
@@ -76,4 +76,14 @@ class VolumesHandler(ClusterHandler):
         from .messages import VolumeList
 
         services = await self.app.services()
-        self.reply(VolumeList(volumes=await services.jobs.volumes(self.engine, self.namespace)))
+        self.reply(VolumeList(volumes=await services.jobs.engines.volumes(self.engine, self.namespace)))
+
+
+class ManifestSchemaHandler(ClusterHandler):
+    """``cluster/manifest-schema``."""
+
+    @guarded
+    async def get(self) -> None:
+        """Return the fields of the engine's manifests."""
+        services = await self.app.services()
+        self.reply(await services.jobs.engines.manifest_schema(self.engine))

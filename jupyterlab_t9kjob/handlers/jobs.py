@@ -26,7 +26,7 @@ class EnginesHandler(ApiHandler):
         from .messages import EngineList
 
         services = await self.app.services()
-        self.reply(EngineList(engines=await services.jobs.engines()))
+        self.reply(EngineList(engines=await services.jobs.engines.infos()))
 
     @guarded
     async def post(self) -> None:
@@ -34,8 +34,8 @@ class EnginesHandler(ApiHandler):
         from .messages import EngineList
 
         services = await self.app.services()
-        await services.jobs.refresh()
-        self.reply(EngineList(engines=await services.jobs.engines()))
+        await services.jobs.engines.refresh()
+        self.reply(EngineList(engines=await services.jobs.engines.infos()))
 
 
 class JobsHandler(ApiHandler):

@@ -6,12 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
-from ..core.engine_info import EngineInfo, Volume
+from ..core.engine.info import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
 from ..core.translation import Text
 from ..jobs.feed_messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
+from ..launch.sweeps.model import ExpandSweep
 from ..logs.serving.model import Cursor, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
 
@@ -21,6 +22,12 @@ RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
 class CreateJob(SpecOrManifest):
     """Create a job from a spec or from an edited manifest; `dry_run` only validates it."""
+
+    request_id: RequestId
+
+
+class CreateSweep(ExpandSweep):
+    """Create the jobs of a sweep. A repeated `request_id` returns the jobs that it created."""
 
     request_id: RequestId
 

@@ -7,7 +7,8 @@ import re
 from tornado.web import RequestHandler
 
 from .base import UnknownRoute
-from .cluster import CapacityHandler, NodesHandler, QueuesHandler, VolumesHandler
+from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
+from .code import CodeFileHandler, CodeHandler, RepositoryHandler, RestoreHandler, SnapshotDiffHandler, SnapshotHandler
 from .downloads import LogArchiveHandler, LogFileHandler, LogTextHandler
 from .jobs import (
     ActionHandler,
@@ -21,7 +22,9 @@ from .jobs import (
 )
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
+from .presets import ApplyPresetHandler, PresetHandler, PresetsHandler
 from .stream import StreamHandler
+from .sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
 from .tensorboard import (
     TensorBoardHandler,
     TensorBoardPageHandler,
@@ -29,6 +32,7 @@ from .tensorboard import (
     TensorBoardRootHandler,
     TensorBoardsHandler,
 )
+from .tries import TriesHandler, TryHandler
 
 ROUTES: dict[str, type[RequestHandler]] = {
     "engines": EnginesHandler,
@@ -39,6 +43,9 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/events": EventsHandler,
     "jobs/{id}/manifest": ManifestHandler,
     "jobs/{id}/checkpoints": CheckpointsHandler,
+    "jobs/{id}/code": CodeHandler,
+    "jobs/{id}/code-file": CodeFileHandler,
+    "jobs/{id}/restored-code": RestoreHandler,
     "jobs/{id}/logs": LogsHandler,
     "jobs/{id}/logs/{stream}": LogFileHandler,
     "jobs/{id}/log-archive": LogArchiveHandler,
@@ -47,17 +54,30 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "launch/prefill": PrefillHandler,
     "launch/preview": PreviewHandler,
     "launch/manifest": ManifestTextHandler,
+    "launch/sweep": SweepPreviewHandler,
+    "launch/presets": PresetsHandler,
+    "launch/presets/{id}": PresetHandler,
+    "launch/applied-preset": ApplyPresetHandler,
+    "sweeps": SweepsHandler,
+    "sweeps/{id}": SweepHandler,
+    "sweeps/{id}/{sweep_action}": SweepActionHandler,
+    "launch/snapshot": SnapshotHandler,
+    "launch/snapshot-diff": SnapshotDiffHandler,
+    "launch/repository": RepositoryHandler,
+    "tries": TriesHandler,
+    "tries/{id}": TryHandler,
     "cluster/queues": QueuesHandler,
     "cluster/capacity": CapacityHandler,
     "cluster/nodes": NodesHandler,
     "cluster/volumes": VolumesHandler,
+    "cluster/manifest-schema": ManifestSchemaHandler,
     "tensorboards": TensorBoardsHandler,
     "tensorboards/{id}": TensorBoardHandler,
     "tensorboards/{id}/restart": TensorBoardRestartHandler,
     "tensorboards/{id}/ui": TensorBoardRootHandler,
     "tensorboards/{id}/ui/{path}": TensorBoardPageHandler,
 }
-PARTS = {"action": "(stop|pause|resume|rerun|remove)", "path": "(.*)"}
+PARTS = {"action": "(stop|pause|resume|rerun|remove)", "sweep_action": "(stop|retry)", "path": "(.*)"}
 
 
 def pattern(route: str) -> str:

@@ -55,7 +55,7 @@ class StreamHandler(Socket):
             await self._push_news(self._feed)
         finally:
             self._feed.detach(self._news)
-            self._look_at_capacity(wanted=False)
+            self._subscribe_to_capacity(wanted=False)
 
     async def _push_news(self, feed: Feed) -> None:
         from ..jobs.feed import View
@@ -67,7 +67,7 @@ class StreamHandler(Socket):
             wanted = self._subscription
             assert wanted is not None  # noqa: S101
             view = View(wanted.jobs, wanted.tensorboards)
-            self._look_at_capacity(wanted=wanted.capacity)
+            self._subscribe_to_capacity(wanted=wanted.capacity)
             messages = feed.messages(view, revision if view == shown else None, capacity if wanted.capacity else None)
             shown, revision, capacity = view, feed.revision, feed.revision if wanted.capacity else 0
             for message in messages:
@@ -79,9 +79,9 @@ class StreamHandler(Socket):
                     details[ident] = changed
                     await self._send_detail(feed, ident)
 
-    def _look_at_capacity(self, *, wanted: bool) -> None:
+    def _subscribe_to_capacity(self, *, wanted: bool) -> None:
         if wanted and self._leave_capacity is None:
-            self._leave_capacity = self._feed.look_at_capacity()
+            self._leave_capacity = self._feed.subscribe_to_capacity()
         elif not wanted and self._leave_capacity is not None:
             self._leave_capacity()
             self._leave_capacity = None

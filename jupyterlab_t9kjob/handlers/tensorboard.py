@@ -17,7 +17,7 @@ from ..tensorboard.proxy import GoneError, UnreachableError, below, pass_on
 from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
 
 if TYPE_CHECKING:
-    from ..core.engine_info import EngineFacts
+    from ..core.engine.info import EngineFacts
     from ..core.job import Job
 
 # Shown if a browser opens the page's address directly, outside the lab, which has error messages of its own.
@@ -98,7 +98,7 @@ class TensorBoardsHandler(ApiHandler):
             own = set(job.log_dirs)
             log_dirs = [Path(path) for path in job.log_dirs]
             if not log_dirs:
-                raise _nothing_to_open(job, services.jobs.facts(job.engine))
+                raise _nothing_to_open(job, services.jobs.engines.facts(job.engine))
         else:
             own = {path for job in await services.jobs.jobs() for path in job.log_dirs}
             log_dirs = await services.tensorboards.folders(request.paths, own)

@@ -9,22 +9,25 @@ from collections.abc import Callable
 
 from ..core.capacity import Capacity, NodeList, QueueList
 from ..core.checks import Preview
-from ..core.engine import Edited, Engine
-from ..core.engine_info import EngineInfo, Volume
-from ..core.engine_options import (
+from ..core.engine.info import EngineInfo, Volume
+from ..core.engine.options import (
     CapacitySource,
     HasCapacity,
     HasEvents,
     HasManifests,
+    HasManifestSchema,
     HasNodes,
     HasQueues,
     HasVolumes,
     Previews,
     SharesCapacity,
 )
+from ..core.engine.protocol import Edited, Engine
 from ..core.errors import FieldError, NotFound, Unavailable
 from ..core.features import unsupported
 from ..core.job import Event, ManifestView
+from ..core.manifests import KINDS
+from ..core.manifests.schema import KindSchema, bundled_schema
 from ..core.spec import JobSpec
 from ..core.translation import _
 
@@ -84,6 +87,22 @@ async def preview_of(engine: Engine, spec: JobSpec, namespace: str, *, edited: E
     return Preview(command=shlex.join([spec.entrypoint.script, *spec.args]), summary=summary, checks=checks)
 
 
+async def manifest_schema_of(engine: Engine) -> KindSchema:
+    """Return the schema of an engine's manifests.
+
+    Raises
+    ------
+    NotFound
+        If the engine's jobs have no manifests.
+    """
+    if isinstance(engine, HasManifestSchema):
+        return await engine.manifest_schema()
+    form = KINDS.get(engine.facts.manifest_kind or "")
+    if form is None:
+        raise NotFound(_("Jobs on {engine} have no manifests.", engine=engine.label), code="NoManifest")
+    return bundled_schema(form)
+
+
 async def volumes_of(engine: Engine, namespace: str) -> list[Volume]:
     """Return the volumes that a job can mount; an empty namespace is the engine's own."""
     if not isinstance(engine, HasVolumes):
@@ -129,7 +148,7 @@ class NoCapacity:
         """Raise `Unavailable`."""
         raise Unavailable(_("No engine of this server reports what is free."))
 
-    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+    def subscribe(self, moved: Callable[[], None]) -> Callable[[], None]:
         """Do nothing."""
         return lambda: None
 

@@ -11,23 +11,23 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any, Protocol
 
 import anyio
 
 from ..core.capacity import Capacity
-from ..core.engine_info import EngineInfo
+from ..core.engine.info import EngineInfo
 from ..core.errors import JobError, NotFound
 from ..core.job import JobSummary
 from ..core.system.pace import rest
 from ..core.system.tasks import spawn
 from ..core.translation import language
 from ..tensorboard.model import TensorBoard
-from .feed_messages import Delta, JobDetail, Snapshot
+from .feed_messages import Delta, JobDetail, Snapshot, SnapshotParts
 from .query import listed
+from .revision_table import RevisionTable
 from .service import JobService
 
 log = logging.getLogger(__name__)
@@ -37,9 +37,6 @@ CAPACITY_INTERVAL = 1.0
 ENGINES_INTERVAL = 10.0
 MOVES_INTERVAL = 1.0
 """Shortest time between two reads of the engines' states, in seconds."""
-PART = 500
-"""Number of jobs in one message of a snapshot."""
-KEPT_REMOVALS = 1000
 KEPT_DETAILS = 100
 
 
@@ -67,77 +64,8 @@ class CapacitySource(Protocol):
     async def now(self) -> Capacity:
         """Return the free resources; raise `JobError` if they are not known."""
 
-    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+    def subscribe(self, moved: Callable[[], None]) -> Callable[[], None]:
         """Keep the capacity current and call `moved` after every change; return a function that ends that."""
-
-
-class _Table:
-    """Items by id, in the order of the revisions of their last changes.
-
-    The ids of the last `KEPT_REMOVALS` removed items are kept.
-    """
-
-    def __init__(self) -> None:
-        self._rows: dict[str, tuple[int, Any]] = {}
-        self._gone: dict[str, int] = {}
-        self.complete_since = 0
-
-    def put(self, key: str, item: Any, revision: int) -> None:
-        """Store a changed item, or its removal (None).
-
-        Parameters
-        ----------
-        key
-            Id of the item.
-        item
-            The item; None if it was removed.
-        revision
-            Revision of the change.
-        """
-        self._rows.pop(key, None)
-        self._gone.pop(key, None)
-        if item is not None:
-            self._rows[key] = (revision, item)
-            return
-        self._gone[key] = revision
-        if len(self._gone) > KEPT_REMOVALS:
-            self.complete_since = self._gone.pop(next(iter(self._gone)))
-
-    def revision(self, key: str) -> int:
-        """Return the revision of an item's last change; 0 if it is not known."""
-        return self._rows[key][0] if key in self._rows else self._gone.get(key, 0)
-
-    def present(self) -> list[Any]:
-        """Return all items."""
-        return [item for _revision, item in self._rows.values()]
-
-    def since(self, revision: int) -> tuple[list[Any], list[str]]:
-        """Return the items that changed after a revision, and the ids of the items that were removed."""
-        changed = takewhile(lambda row: row[0] > revision, reversed(self._rows.values()))
-        gone = takewhile(lambda key: self._gone[key] > revision, reversed(self._gone))
-        return [item for _revision, item in changed][::-1], list(gone)[::-1]
-
-
-class _Parts:
-    """A snapshot in parts, each encoded when it is first used; a page shows the newest jobs before it has all jobs."""
-
-    def __init__(self, head: Snapshot, jobs: Sequence[JobSummary]) -> None:
-        self._head = head
-        self._jobs = jobs
-        self._encoded: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        for number, begin in enumerate(range(0, max(len(self._jobs), 1), PART)):
-            if number == len(self._encoded):
-                self._encoded.append(self._encode(begin))
-            yield self._encoded[number]
-
-    def _encode(self, begin: int) -> str:
-        jobs, complete = self._jobs[begin : begin + PART], begin + PART >= len(self._jobs)
-        if begin == 0:
-            return self._head.model_copy(update={"jobs": jobs, "complete": complete}).model_dump_json()
-        revision, now = self._head.revision, self._head.time
-        return Delta(revision=revision, time=now, jobs=list(jobs), complete=complete).model_dump_json()
 
 
 class Feed:
@@ -162,8 +90,8 @@ class Feed:
         self.revision = 0
         self._service = jobs
         self._manager = tensorboards
-        self._jobs = _Table()
-        self._boards = _Table()
+        self._jobs = RevisionTable()
+        self._boards = RevisionTable()
         self._engines: list[EngineInfo] = []
         self._engines_revision = 0
         self._engines_time = 0.0
@@ -177,7 +105,7 @@ class Feed:
         self._capacity_task: asyncio.Task[None] | None = None
         self._phases_with_devices: dict[str, str] = {}
         self._engines_moved = asyncio.Event()
-        self._pending: dict[tuple[int, str], tuple[_Table, str, Any]] = {}
+        self._pending: dict[tuple[int, str], tuple[RevisionTable, str, Any]] = {}
         self._changed = asyncio.Event()
         self._watchers: set[asyncio.Event] = set()
         self._attend = attend
@@ -189,7 +117,7 @@ class Feed:
 
     async def start(self) -> None:
         """Read the current state and listen to changes."""
-        self._ends = [self._service.listen(self._note_job), self._manager.listen(self._note_board)]
+        self._ends = [self._service.engines.listen(self._note_job), self._manager.listen(self._note_board)]
         for job in reversed(await self._service.jobs()):
             self._note_job(job.id, job)
         for board in await self._manager.list():
@@ -218,7 +146,7 @@ class Feed:
         if self._engines_moved.is_set() or time.monotonic() - self._engines_time > ENGINES_INTERVAL:
             await self._read_engines()
 
-    def look_at_engines(self) -> None:
+    def read_engines_soon(self) -> None:
         """Read the engines' states soon, since one of them has changed."""
         self._engines_moved.set()
 
@@ -229,7 +157,7 @@ class Feed:
             self._end_attention()
             self._end_attention = None
 
-    def look_at_capacity(self) -> Callable[[], None]:
+    def subscribe_to_capacity(self) -> Callable[[], None]:
         """Subscribe to the capacity, which is counted and published for subscribers only.
 
         Returns
@@ -303,7 +231,7 @@ class Feed:
     def _note_board(self, ident: str, board: TensorBoard | None) -> None:
         self._note(self._boards, ident, board)
 
-    def _note(self, table: _Table, key: str, item: Any) -> None:
+    def _note(self, table: RevisionTable, key: str, item: Any) -> None:
         self._pending[id(table), key] = (table, key, item)
         self._changed.set()
 
@@ -340,7 +268,7 @@ class Feed:
     async def _read_engines(self) -> None:
         self._engine_reads += 1
         number = self._engine_reads
-        engines = await self._service.engines()
+        engines = await self._service.engines.infos()
         if number < self._engine_read_shown:
             return  # A later read was faster.
         self._engine_read_shown, self._engines_time = number, time.monotonic()
@@ -352,7 +280,7 @@ class Feed:
 
     async def _follow_capacity(self) -> None:
         moved = asyncio.Event()
-        end = self._source.look(moved.set)
+        end = self._source.subscribe(moved.set)
         try:
             while True:
                 await self._read_capacity()
@@ -397,7 +325,7 @@ class Feed:
             tensorboards=self._boards.present() if view.tensorboards else [],
             capacity=capacity,
         )
-        return _Parts(head, sorted(jobs, key=lambda job: job.created_at, reverse=True))
+        return SnapshotParts(head, sorted(jobs, key=lambda job: job.created_at, reverse=True))
 
     def _deltas(self, view: View, since: int, capacity: Capacity | None) -> Iterable[str]:
         jobs, removed_jobs = self._jobs.since(since) if view.jobs else ([], [])

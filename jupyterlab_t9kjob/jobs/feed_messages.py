@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from ..core.capacity import Capacity
-from ..core.engine_info import EngineInfo
+from ..core.engine.info import EngineInfo
 from ..core.job import Event, Job, JobSummary, Replica, Time
 from ..core.spec import Model
 from ..tensorboard.model import TensorBoard
+
+PART = 500
+"""Number of jobs in one message of a snapshot."""
 
 
 class Snapshot(Model):
@@ -52,3 +56,25 @@ class JobDetail(Model):
     job: Job | None = Field(description="Null if the job was removed.")
     replicas: list[Replica] = Field(default_factory=list)
     events: list[Event] = Field(default_factory=list)
+
+
+class SnapshotParts:
+    """A snapshot in parts, each encoded when it is first used; a page shows the newest jobs before it has all jobs."""
+
+    def __init__(self, head: Snapshot, jobs: Sequence[JobSummary]) -> None:
+        self._head = head
+        self._jobs = jobs
+        self._encoded: list[str] = []
+
+    def __iter__(self) -> Iterator[str]:
+        for number, begin in enumerate(range(0, max(len(self._jobs), 1), PART)):
+            if number == len(self._encoded):
+                self._encoded.append(self._encode(begin))
+            yield self._encoded[number]
+
+    def _encode(self, begin: int) -> str:
+        jobs, complete = self._jobs[begin : begin + PART], begin + PART >= len(self._jobs)
+        if begin == 0:
+            return self._head.model_copy(update={"jobs": jobs, "complete": complete}).model_dump_json()
+        revision, now = self._head.revision, self._head.time
+        return Delta(revision=revision, time=now, jobs=list(jobs), complete=complete).model_dump_json()

@@ -6,21 +6,27 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from ..core.checks import Check
 from ..core.errors import FieldError
+from ..core.recorder import MODULES as RECORDER
+from ..core.recorder import recorder_folder
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
-from ..core.translation import _, _n, listing
+from ..core.translation import Text, _, _n, listing
 from .kernels.kernels import Kernels, install_command, refused
 from .model import Kernel
+from .notebook_checks import notebook_checks, unreadable_cell
 from .notebooks.installs import Brought, brought
 from .option_checks import missing_options, repeated_options, unread_options
-from .scripts.packages import DISTRIBUTIONS
-from .scripts.script import SourceError
-from .scripts.workspace import is_module
+from .options.modules import is_module
+from .scripts.distributions import distributions_of
+from .scripts.source_text import SourceError
 from .source_file import Source
+from .training_checks import JobPlace, absolute_paths, training_checks, unseen_here
+
+_OTHER_KERNEL: Final = _("Choose another kernel, or install the package that has the module.")
 
 
 async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, kernels: Kernels) -> list[Check]:
@@ -55,12 +61,14 @@ async def check(spec: JobSpec, source: Source | None, kernel: Kernel | None, ker
         )
     if source is not None and source.error is None and kernel is not None and refusal is None:
         found += await _modules(spec, source, kernel, kernels)
-    found += of_script(spec, source, kernel)
+    found += of_script(spec, source, kernel, await _this_machine(spec, source, kernel))
     found += await on_disk(spec.tensorboard.log_dirs, log_directories, spec)
     return worst_first(found)
 
 
-def of_script(spec: JobSpec, source: Source | None, kernel: Kernel | None = None) -> list[Check]:
+def of_script(
+    spec: JobSpec, source: Source | None, kernel: Kernel | None = None, place: JobPlace | None = None
+) -> list[Check]:
     """Return the checks of a job's script that need only its text; they apply on this machine and in a cluster.
 
     Parameters
@@ -71,11 +79,14 @@ def of_script(spec: JobSpec, source: Source | None, kernel: Kernel | None = None
         The job's script or notebook; None for a module or a command, which have no such checks.
     kernel
         The kernel that runs the job. If its Python version differs from the server's, a syntax error is only a warning.
+    place
+        What is known about the place where the job runs; None for nothing.
     """
     if source is None:
         return []
     if source.error is not None:
-        return [_unreadable(source, source.error, kernel)]
+        problem = _unreadable(source, source.error, kernel)
+        return [problem.model_copy(update={"fix": unreadable_cell(spec, source)})]
     return [
         *_idle(source),
         *_ipython(source),
@@ -84,10 +95,19 @@ def of_script(spec: JobSpec, source: Source | None, kernel: Kernel | None = None
         *repeated_options(spec, source),
         *unread_options(source),
         *_package(spec, source),
-        *_distribution(spec, source),
-        *_skipped(source),
-        *_commands(spec, source),
+        *training_checks(spec, source, place or JobPlace()),
+        *notebook_checks(spec, source),
     ]
+
+
+async def _this_machine(spec: JobSpec, source: Source | None, kernel: Kernel | None) -> JobPlace:
+    torch = kernel.torch if kernel is not None else None
+    paths = absolute_paths(spec, source) if source is not None else set()
+    return JobPlace(
+        has_gpu=torch.devices > 0 if torch is not None and torch.version is not None else None,
+        cpus=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        unseen=await on_disk(sorted(paths), unseen_here, paths) if paths else frozenset(),
+    )
 
 
 def refuses(error: SourceError, kernel: Kernel | None) -> bool:
@@ -136,7 +156,7 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
         return []
     needed = await on_disk(source.path, _without_own, spec, [name for name in lines if name in missing])
     elsewhere = await on_disk(source.path, _elsewhere, source, needed)
-    comes = brought(source.converted.code, source.converted.commands) if source.converted else Brought()
+    comes = brought(source.converted, installs=source.installs) if source.converted else Brought()
     needed = [name for name in needed if name in elsewhere or not comes.brings(name)]
     found = [
         Check(
@@ -169,7 +189,9 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
             )
         )
     elif needed:
-        packages = sorted({DISTRIBUTIONS[name] for name in needed if name in DISTRIBUTIONS})
+        own = await on_disk(source.path, _named_in_workspace, source, needed)
+        known = await on_disk(source.path, distributions_of, [name for name in needed if name not in own])
+        packages = sorted(set(known.values()))
         hint = _("Install with: {command}", command=install_command(kernel, *packages)) if packages else None
         found.append(
             Check(
@@ -180,7 +202,7 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
                     modules=listing(needed),
                     kernel=kernel.display_name,
                 ),
-                hint=hint or _("Choose another kernel, or install the package that has the module."),
+                hint=hint or (_own_hint(own[0]) if own else None) or _OTHER_KERNEL,
                 field="/spec/runtime/kernel",
                 link=source.link(lines[needed[0]]),
             )
@@ -212,6 +234,8 @@ async def _modules(spec: JobSpec, source: Source, kernel: Kernel, kernels: Kerne
 
 def _without_own(spec: JobSpec, names: list[str]) -> list[str]:
     """Return the modules that are not found in PYTHONPATH or the working directory of the job either (blocking)."""
+    if recorder_folder(spec.env) is not None:  # It is written at the submission.
+        names = [name for name in names if name not in RECORDER]
     paths = [variable.value or "" for variable in spec.env if variable.name == "PYTHONPATH"]
     folders = [os.path.join(spec.working_dir or "", path) for path in ":".join(paths).split(":") if path]  # noqa: PTH118
     if spec.entrypoint.kind == "module" and spec.working_dir:
@@ -225,6 +249,17 @@ def _elsewhere(source: Source, names: list[str]) -> dict[str, Path]:
         return {}
     folders = {name: source.workspace.elsewhere(name) for name in names}
     return {name: folder for name, folder in folders.items() if folder is not None}
+
+
+def _named_in_workspace(source: Source, names: list[str]) -> list[str]:
+    """Return the modules of which the repository has a folder or file, so that no package is suggested (blocking)."""
+    return [name for name in names if source.workspace is not None and source.workspace.named(name)]
+
+
+def _own_hint(name: str) -> Text:
+    return _(
+        "Your files have a folder or file with the name {module}: it may have to be fetched or built.", module=name
+    )
 
 
 def _idle(source: Source) -> list[Check]:
@@ -252,7 +287,7 @@ def _given(spec: JobSpec, source: Source) -> list[Check]:
     if source.script.given is None:
         return []
     message = _("{script} sets its options itself, so arguments have no effect.", script=source.path.name)
-    level: Literal["warning", "hint"] = "warning" if spec.args else "hint"
+    level: Literal["warning", "hint"] = "warning" if spec.args and source.notebook is None else "hint"
     return [Check(level=level, code="OptionsGiven", message=message, link=source.link(source.script.given))]
 
 
@@ -284,61 +319,6 @@ def _package(spec: JobSpec, source: Source) -> list[Check]:
     field = "/spec/entrypoint/kind"
     link = source.link(relative.line)
     return [Check(level="warning", code="PartOfPackage", message=message, hint=hint, field=field, link=link)]
-
-
-def _distribution(spec: JobSpec, source: Source) -> list[Check]:
-    launch = source.script.launch
-    if launch is not None:
-        link = source.link(launch.line, launch.path)
-        script, call = source.path.name, launch.what
-        if spec.torchrun is None:
-            message = _("{script} starts its own processes ({call}), so torchrun is off.", script=script, call=call)
-            return [Check(level="hint", code="OwnProcesses", message=message, link=link)]
-        message = _(
-            "{script} starts its own processes ({call}), and each process that torchrun starts would start them again.",
-            script=script,
-            call=call,
-        )
-        hint, field = _("Turn torchrun off."), "/spec/torchrun"
-        return [Check(level="warning", code="OwnProcesses", message=message, hint=hint, field=field, link=link)]
-    if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
-        return []
-    if source.script.empty:
-        return []
-    if source.script.info.distributed is False:
-        message = _(
-            "{script} starts no process group, so every process does all the work by itself.", script=source.path.name
-        )
-        hint = _("Use DistributedDataParallel, or one process.")
-        return [Check(level="hint", code="NotDistributed", message=message, hint=hint, link=source.link(None))]
-    lines = source.script.unsampled_loaders
-    if not lines:
-        return []
-    message = _("The loader has no DistributedSampler: every process sees all the data unless the data set is split.")
-    return [Check(level="hint", code="NoSampler", message=message, link=source.link(lines[0]))]
-
-
-def _skipped(source: Source) -> list[Check]:
-    count = len(source.converted.skipped) if source.converted else 0
-    if source.converted is None or not count:
-        return []
-    message = _n(
-        "Only IPython understands 1 line of the notebook. The job leaves it out.",
-        "Only IPython understands {n} lines of the notebook. The job leaves them out.",
-        count,
-    )
-    return [Check(level="hint", code="LinesSkipped", message=message, link=source.link(None))]
-
-
-def _commands(spec: JobSpec, source: Source) -> list[Check]:
-    """Hint that each process runs the notebook's shell and magic commands."""
-    if source.converted is None or not source.converted.commands or source.script.launch is not None:
-        return []
-    if spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
-        return []
-    message = _("Every process runs the notebook's commands (!, %, %%), as it runs its code.")
-    link = source.link(source.converted.commands[0])
-    return [Check(level="hint", code="CommandsRepeated", message=message, link=link)]
 
 
 def log_directories(spec: JobSpec, here: Callable[[str], str | None] = str) -> list[Check]:

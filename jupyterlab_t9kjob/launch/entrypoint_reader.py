@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..contents_paths import ContentsRoot
-from ..core.engine import Prepare
+from ..core.engine.protocol import Prepare
 from ..core.errors import FieldError, NotFound
-from ..core.spec import Entrypoint
+from ..core.source import is_in_repository
+from ..core.spec import Entrypoint, JobSpec
 from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _
-from .notebooks.notebook import write_script
+from .notebooks.script_file import write_script
+from .scripts.source_text import FIELD
 from .source_file import Source, read_source
 
 
@@ -26,15 +28,20 @@ class Reader:
     def __init__(self, root: ContentsRoot) -> None:
         self.root = root
 
-    async def clicked(self, path: str | None) -> Source | None:
+    async def clicked(self, path: str | None, args: list[str] | None = None) -> Source | None:
         """Read the file for which the user opened the form.
 
-        Returns None if the form was opened without a file. `path` is a path of the contents API.
+        Parameters
+        ----------
+        path
+            Path of the contents API; None if the form was opened without a file.
+        args
+            Arguments of the job, which choose the cells of a notebook; None for the notebook's own choice.
         """
         if path is None:
             return None
         file = self.root.disk(path)
-        return await on_disk(file, read_source, self.root, file, "/path")
+        return await on_disk(file, read_source, self.root, file, "/path", args)
 
     async def module(self, name: str, path: str | None) -> Source | None:
         """Read the file for which the form was opened, if the module `name` is in that file.
@@ -57,7 +64,7 @@ class Reader:
             return None
         return source if source is not None and source.module == name else None
 
-    async def read(self, entrypoint: Entrypoint, path: Path, field: str) -> Source:
+    async def read(self, entrypoint: Entrypoint, path: Path, field: str, args: list[str] | None = None) -> Source:
         """Read a script or notebook.
 
         Parameters
@@ -68,6 +75,8 @@ class Reader:
             Absolute path on this machine.
         field
             JSON pointer that an error names.
+        args
+            Arguments of the job.
 
         Raises
         ------
@@ -76,7 +85,7 @@ class Reader:
             with its error.
         """
         try:
-            source = await on_disk(path, read_source, self.root, path, field)
+            source = await on_disk(path, read_source, self.root, path, field, args)
         except NotFound as problem:  # 422, not 404: the URL exists, a field of the request is wrong
             raise FieldError(problem.message, field=field, hint=problem.hint, code="ScriptGone") from problem
         if source.kind != entrypoint.kind:
@@ -84,15 +93,45 @@ class Reader:
             raise FieldError(message, field=field.removesuffix("value") + "kind", hint=hint)
         return source
 
+    async def job(self, spec: JobSpec, path: str | None) -> Source | None:
+        """Read the file that a job runs.
+
+        Returns None for a command, and for a module that is not in the form's file `path`.
+        """
+        if spec.entrypoint.kind == "module":
+            return await self.module(spec.entrypoint.value, path)
+        if not spec.entrypoint.value.startswith("/") and is_in_repository(spec, spec.entrypoint.value):
+            return None
+        return await self._absolute(spec.entrypoint, FIELD, spec.args)
+
+    async def check_types(self, spec: JobSpec) -> None:
+        """Read the scripts of replica types that have their own; raise the first error."""
+        for index, group in enumerate(spec.replica_specs):
+            if group.entrypoint is not None and group.entrypoint.kind == "script":
+                field = f"/spec/replica_specs/{index}/entrypoint/value"
+                source = await self._absolute(group.entrypoint, field)
+                if source is not None and source.error is not None:
+                    source.error.field = field
+                    raise source.error
+
+    async def _absolute(self, entrypoint: Entrypoint, field: str, args: list[str] | None = None) -> Source | None:
+        if entrypoint.kind not in ("script", "notebook"):
+            return None
+        path = Path(entrypoint.value)
+        if not path.is_absolute():
+            message = _("The entrypoint must be an absolute path.")
+            raise FieldError(message, field=field, hint=_("Begin the path with a slash."))
+        return await self.read(entrypoint, path, field, args)
+
     @staticmethod
     def writer(source: Source | None) -> Prepare | None:
         """Return a function that writes a notebook's script; None for other sources."""
-        if source is None or source.converted is None:
+        if source is None or source.notebook is None:
             return None
-        path, converted = source.path, source.converted
+        path, notebook = source.path, source.notebook
 
         async def write() -> None:
-            await on_disk(path, write_script, path, converted)
+            await on_disk(path, write_script, path, notebook.script())
 
         return write
 

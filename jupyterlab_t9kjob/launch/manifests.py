@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import yaml
-
 from ..core.checks import Check
-from ..core.engine import Edited
-from ..core.errors import FieldError, JobError
+from ..core.engine.protocol import Edited
+from ..core.errors import FieldError, JobError, TooLarge
 from ..core.job import EngineName
 from ..core.manifests import (
     KINDS,
@@ -25,9 +23,11 @@ from ..core.manifests import (
     read_job,
     to_yaml,
 )
+from ..core.manifests.schema import differences, knows
+from ..core.manifests.text.yaml_editor import edited
 from ..core.manifests.text.yaml_reader import Place, read_documents
 from ..core.spec import JobSpec
-from ..core.translation import _, _n
+from ..core.translation import _
 from ..jobs.service import JobService
 from .model import SpecOrManifest
 
@@ -78,7 +78,7 @@ async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:
         assert request.spec is not None  # noqa: S101
         return Submission(request.spec, request.namespace)
     pasted, _dialect = await read(request.manifest, jobs)
-    if jobs.facts(request.engine).manifest_kind not in (pasted.kind, None):
+    if jobs.engines.facts(request.engine).manifest_kind not in (pasted.kind, None):
         message = _(
             "The manifest is for the engine {kind}, and the job is submitted to {engine}.",
             kind=pasted.kind,
@@ -113,8 +113,8 @@ async def read(text: str, jobs: JobService) -> tuple[Pasted, Any]:
     """
     pasted = await asyncio.to_thread(read_job, text)
     usual = KINDS[pasted.kind].usual
-    engine = next(iter(jobs.engines_of(pasted.kind)), None)
-    found = await jobs.dialect(engine) if engine is not None else None
+    engine = next(iter(jobs.engines.with_manifest_kind(pasted.kind)), None)
+    found = await jobs.engines.dialect(engine) if engine is not None else None
     dialect = usual if found is None else found
     if dialect != usual:
         pasted = await asyncio.to_thread(partial(read_job, text, dialect=dialect))
@@ -137,10 +137,36 @@ async def crossed(
     jobs
         All engines.
     """
-    infos = {info.name: info for info in await jobs.engines()}
+    infos = {info.name: info for info in await jobs.engines.infos()}
     kind, other = (infos[name].facts.manifest_kind if name in infos else name for name in (source, target))
     capabilities = infos[target].capabilities if target in infos else {}
     return cross(spec, kind, other, capabilities)
+
+
+async def against_schema(
+    found: list[Check], submitted: Submission, engine: EngineName, jobs: JobService
+) -> list[Check]:
+    """Return the checks of an edited manifest with those against the schema of its engine's cluster.
+
+    Parameters
+    ----------
+    found
+        Other checks. Warnings about fields that this package does not know, but the cluster does, are left out.
+    submitted
+        The job.
+    engine
+        Engine to which it is submitted.
+    jobs
+        All engines.
+    """
+    if submitted.edited is None or jobs.engines.facts(engine).manifest_kind is None:
+        return found
+    schema = await jobs.engines.manifest_schema(engine)
+    if schema.source == "cluster":
+        found = [one for one in found if one.code != "UnknownField" or not knows(schema, one.field or "")]
+    said = {one.field for one in found}
+    against = await asyncio.to_thread(differences, submitted.edited.manifest, schema)
+    return [*found, *(one for one in against if one.field not in said or one.code == "FieldMissing")]
 
 
 async def locate(problem: JobError, text: str) -> None:
@@ -208,35 +234,37 @@ def as_submitted(pasted: Pasted, text: str, dialect: Any) -> str:
     return text if documents == [wanted] else to_yaml(wanted)
 
 
-def lost(pasted: Pasted, text: str) -> list[Check]:
+def lost(pasted: Pasted) -> list[Check]:
     """Return warnings about parts of a manifest that the form has no field for and would drop (blocking).
 
     Parameters
     ----------
     pasted
         The job that was read from the text.
-    text
-        Text of the manifest, whose comments are counted.
     """
     found: list[Check] = []
     for path in not_in_spec(pasted.manifest or {}, pasted.spec)[:LISTED]:
         message = _("The form has no field for {path}.", path=path)
         found.append(Check(level="warning", code="NotInForm", message=message, field="/manifest"))
-    comments = count_comments(text)
-    if comments:
-        message = _n("The comment is left out.", "The {n} comments are left out.", comments)
-        found.append(Check(level="hint", code="CommentsLost", message=message, field="/manifest"))
     return found
 
 
-def count_comments(text: str) -> int:
-    """Return the number of comments in a YAML text: lines with a ``#`` between tokens (blocking)."""
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found, end = 0, 0
+def in_form_of(manifest: str, written: str) -> str:
+    """Return a manifest in the form of a text that the user has written: with its comments and its order (blocking).
+
+    Parameters
+    ----------
+    manifest
+        YAML of the manifest.
+    written
+        The user's YAML. It has no effect if it is of another kind.
+    """
+    wanted = read_documents(manifest)[0].value
     try:
-        for token in yaml.scan(text, Loader=loader):
-            found += sum("#" in line for line in text[end : token.start_mark.index].splitlines())
-            end = max(end, token.end_mark.index)
-    except yaml.YAMLError:
-        return 0
-    return found + sum("#" in line for line in text[end:].splitlines())
+        documents = read_documents(written)
+    except (ManifestError, TooLarge):
+        return manifest
+    value = documents[0].value if len(documents) == 1 else None
+    if not isinstance(value, dict) or value.get("kind") != wanted.get("kind"):
+        return manifest
+    return edited(written, wanted) or manifest

@@ -2,37 +2,89 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from ..core.checks import Check, Preview
-from ..core.engine_info import EngineInfo
+from ..core.engine.info import EngineInfo
 from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.spec import JobSpec, Model, Namespace
 from ..core.translation import Text
 
+TrainingMethod: TypeAlias = Literal[
+    "lightning",
+    "fabric",
+    "trainer",
+    "accelerate",
+    "deepspeed",
+    "horovod",
+    "fsdp",
+    "ddp",
+    "rpc",
+    "process_group",
+    "none",
+]
+OptionRole: TypeAlias = Literal["events", "checkpoints", "run_name", "resume"]
+
 
 class ScriptOption(Model):
-    """One ``add_argument`` of a script's argparse parser, read without running the script."""
+    """One option of a script's command line, read without running the script."""
 
     flags: list[str] = Field(description="All spellings, the longest first; empty if positional.")
     dest: str
-    kind: Literal["text", "int", "float", "flag", "choice", "list", "positional"]
+    kind: Literal["text", "int", "float", "boolean", "flag", "choice", "list"] = Field(
+        description="Kind of the value; `choice` if it is one of `choices`, `boolean` if it is typed as True or False."
+    )
+    item_kind: Literal["text", "int", "float"] = Field("text", description="Kind of the items of a `list`.")
+    items: int | None = Field(None, description="Number of items of a `list` that takes exactly so many; null: any.")
     default: str | None = Field(
         None,
         description="As text, a list as a shell would take it, a flag's as True or False; "
         "null if none or not a literal.",
     )
+    default_expression: str | None = Field(
+        None, description="Source text of a default that only a run of the script tells; `default` is null then."
+    )
     choices: list[str] = Field(default_factory=list)
     help: str | None = None
+    metavar: str | None = Field(None, description="Name of the value in the script's own help.")
     required: bool = False
     repeatable: bool = Field(False, description="Giving it more than once means something (append, count).")
     flag_value: bool = Field(True, description="What a `flag` sets when given (store_true).")
     off_flag: str | None = Field(
         None, description="The spelling that unsets a `flag` (BooleanOptionalAction), not in `flags`."
     )
+    value_optional: bool = Field(False, description="The flag may be given without a value (`nargs='?'`).")
+    syntax: Literal["separate", "equals", "assignment"] = Field(
+        "separate", description="How a value follows its flag: `--x v`, only `--x=v`, or `x=v` (flags without dashes)."
+    )
+    group: str | None = Field(None, description="Title of the group in the script's own help.")
+    exclusive: str | None = Field(None, description="Options with the same value here exclude each other.")
+    command: str | None = Field(
+        None, description="The subcommand that takes the option, nested ones separated by spaces; null: all take it."
+    )
+    is_command: bool = Field(False, description="The option chooses the subcommand; it is positional.")
+    condition: str | None = Field(
+        None, description="Source text of the condition under which the script has the option; null: always."
+    )
+    caution: Text | None = Field(None, description="A trap in the option's definition, a sentence.")
+    library: str | None = Field(
+        None, description="Library and version that define the option; null: the script or its modules."
+    )
+    roles: list[OptionRole] = Field(
+        default_factory=list,
+        description="What the script does with the value: it writes events or checkpoints there, names the run by it, "
+        "or resumes from it.",
+    )
     line: int
+    path: str | None = Field(None, description="Absolute path of the module with the line; null: the script.")
+
+    @property
+    def key(self) -> str:
+        """The option's name in the form: its first spelling or destination, after its subcommand."""
+        name = (self.flags or [self.dest])[0]
+        return f"{self.command} {name}" if self.command else name
 
 
 class ImportedModule(Model):
@@ -60,24 +112,48 @@ class ScriptInfo(Model):
     distributed: bool | None = Field(
         None, description="It starts a process group, itself or in its modules; null where its text does not tell."
     )
-    writes_events: bool = Field(False, description="It makes a SummaryWriter.")
+    method: TrainingMethod | None = Field(
+        None,
+        description="What distributes the training; `trainer` is Hugging Face's, `process_group` is torch.distributed "
+        "alone, `none` if nothing does; null where its text does not tell.",
+    )
+    method_line: int | None = Field(None, description="Line of the script that tells it; null: in another module.")
+    own_processes: bool = Field(False, description="The script starts its processes itself (mp.spawn).")
+    writes_events: bool = Field(False, description="It writes TensorBoard events.")
 
 
-class SkippedLine(Model):
-    """A line of a notebook that a job can't run."""
+class NotebookCell(Model):
+    """A code cell of a notebook, and what becomes of it in a job."""
 
+    number: int = Field(description="From 1, all cells of the notebook counted.")
+    key: str = Field(description="Name of the cell in the option --t9kjob-cells: its id, or its number.")
+    text: str = Field(description="Its first line.")
+    lines: int
+    runs: bool = Field(description="It runs unless the job chooses otherwise.")
+    mark: Literal["same", "changed", "question", "left_out"] = Field(
+        description="As it is; changed to Python; the user has to decide; left out."
+    )
+    note: Text | None = Field(None, description="What becomes of it; null if it runs as it is.")
+    code: str | None = Field(None, description="As Python; null if a job can't run it, or if the answer is too long.")
+
+
+class NotebookLaunch(Model):
+    """A command of a notebook that starts a script with a launcher; the form is filled from it."""
+
+    path: str = Field(description="Contents API path of the notebook.")
     cell: int = Field(description="From 1, all cells of the notebook counted.")
-    line: int = Field(description="From 1, within the cell.")
-    text: str
+    command: str
 
 
 class NotebookInfo(Model):
     """How a notebook becomes a script."""
 
     script_path: str = Field(description="Contents API path of the script that is written.")
-    cells: int = Field(description="Code cells that run.")
-    skipped: list[SkippedLine] = Field(default_factory=list)
+    cells: list[NotebookCell] = Field(default_factory=list, description="The code cells that are not empty.")
+    text_cells: int = Field(0, description="Number of other cells.")
     kernel: str | None = None
+    parameters_cell: int | None = Field(None, description="Number of the cell with the tag `parameters`.")
+    installs: list[str] = Field(default_factory=list, description="Commands that install packages.")
 
 
 class TorchInfo(Model):
@@ -108,13 +184,27 @@ class PrefillRequest(Model):
 
     path: str | None = None
     engine: EngineName = DEFAULT_ENGINE
-    namespace: Namespace = ""
+    namespace: Namespace = Field(
+        "",
+        description="Empty: the namespace of the volume with the file, or else the engine's default. Without `spec` it "
+        "is a preference, for which the file must be on a volume of the namespace.",
+    )
     spec: JobSpec | None = Field(None, description="A spec to start from (clone, as last time).")
     crossed_from: EngineName | None = Field(
         None,
         description="The engine whose form `spec` is: it keeps its name, and where that is another engine it is "
         "crossed over (paths, image, mounts), `notes` saying what is lost.",
     )
+    whole_notebook: bool = Field(
+        False, description="Run a notebook's cells even if one of them starts a training with torchrun."
+    )
+
+
+class RecorderOffer(Model):
+    """The recorder, for a script that imports it. The job finds it if the folder is on its `PYTHONPATH`."""
+
+    module: str = Field(description="Module that the script imports: `t9k.em` or `jupyterlab_t9kjob.em`.")
+    folder: str = Field(description="Absolute path of the folder in the job. It is written at the submission.")
 
 
 class Prefill(Model):
@@ -126,6 +216,9 @@ class Prefill(Model):
     spec: JobSpec
     script: ScriptInfo
     notebook: NotebookInfo | None = None
+    launched_by: NotebookLaunch | None = Field(
+        None, description="The command of the requested notebook that starts `path`, from which the form is filled."
+    )
     kernels: list[Kernel]
     engines: list[EngineInfo]
     root: str | None = Field(None, description="Absolute path of the contents root, if local.")
@@ -145,6 +238,9 @@ class Prefill(Model):
     )
     checks: list[Check] = Field(default_factory=list)
     notes: list[Check] = Field(default_factory=list, description="What could not be carried over from another engine.")
+    recorder: RecorderOffer | None = Field(
+        None, description="Null if the script does not import it or does not lack it."
+    )
 
 
 class SpecOrManifest(Model):
@@ -158,6 +254,11 @@ class SpecOrManifest(Model):
     spec: JobSpec | None = Field(None, description="What the form says; may be left out where there is a manifest.")
     manifest: str | None = Field(
         None, description="YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing."
+    )
+    written: str | None = Field(
+        None,
+        description="YAML that the user has written before: the manifest of `spec` in a preview keeps its comments and"
+        " its order.",
     )
     path: str | None = Field(None, description="The file that the form was opened for (a notebook's source).")
     dry_run: bool = Field(False, description="Create nothing, but ask the cluster as well.")

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from ..core.checks import Check
-from ..core.engine_info import Volume
+from ..core.code import CodeSource, GitRepository
+from ..core.engine.info import Volume
 from ..core.errors import FieldError
 from ..core.lab import Lab, LabMount
 from ..core.spec import JobSpec, Mount
@@ -124,7 +125,16 @@ def _moved(spec: JobSpec, move: Callable[[str], str]) -> dict[str, object]:
         "working_dir": move(spec.working_dir) if spec.working_dir else spec.working_dir,
         "replica_specs": groups,
         "tensorboard": board.model_copy(update={"log_dirs": [move(path) for path in board.log_dirs]}),
+        "source": _moved_source(spec.source, move),
     }
+
+
+def _moved_source(source: CodeSource | None, move: Callable[[str], str]) -> CodeSource | None:
+    """Return a source whose folder is moved. A snapshot is taken anew; a commit stays."""
+    if isinstance(source, GitRepository):
+        worktree = move(source.worktree) if source.worktree else None
+        return source.model_copy(update={"worktree": worktree, "path": None, "image": None, "secret": None})
+    return source and source.model_copy(update={"folder": move(source.folder), "taken": None})
 
 
 def outside(path: str, lab: Lab, namespace: str, mounts: Sequence[Mount], field: str) -> FieldError:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..core.checks import Check
 from ..core.spec import JobSpec
 from ..core.translation import _, sentences
 from .model import ScriptOption
 from .source_file import Source
+
+MAX_UNREAD: Final = 10
 
 
 def missing_options(spec: JobSpec, source: Source) -> list[Check]:
@@ -17,8 +21,8 @@ def missing_options(spec: JobSpec, source: Source) -> list[Check]:
             code="OptionMissing",
             message=_("{script} requires {option}, which has no value.", script=source.path.name, option=name),
             field="/spec/args",
-            option=name,
-            link=source.link(option.line),
+            option=option.key,
+            link=source.link(option.line, option.path),
         )
         for option in unfilled(source.script.info.options, spec.args)
         for name in [(option.flags or [option.dest])[0]]
@@ -30,7 +34,7 @@ def repeated_options(spec: JobSpec, source: Source) -> list[Check]:
     option_of = {
         flag: option
         for option in source.script.info.options
-        if not option.repeatable
+        if not option.repeatable and _is_of_command(option, spec.args)
         for flag in (*option.flags, *([option.off_flag] if option.off_flag else []))
     }
     seen: set[str] = set()
@@ -54,14 +58,17 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
     Parameters
     ----------
     options
-        Options of the script's argparse parser.
+        Options of the script, with those of all subcommands.
     args
         Arguments of the job.
     """
+    options = [option for option in options if _is_of_command(option, args)]
     known = {flag for option in options for flag in option.flags}
     takes_value = {flag for option in options if option.kind != "flag" for flag in option.flags}
     values_of_flags = sum(1 for argument in args if argument in takes_value)
-    loose = sum(1 for argument in args if not argument.startswith("-")) - values_of_flags
+    assigned = {flag for option in options if option.syntax == "assignment" for flag in option.flags}
+    words = [word for word in args if not word.startswith("-") and word.partition("=")[0] not in assigned]
+    loose = len(words) - values_of_flags
     result: list[ScriptOption] = []
     for option in options:
         if not option.flags and option.required:
@@ -70,6 +77,11 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
         if option.required and not given:
             result.append(option)
     return result
+
+
+def _is_of_command(option: ScriptOption, args: list[str]) -> bool:
+    """Return True if an option belongs to no subcommand, or to the one that the arguments choose."""
+    return option.command is None or set(option.command.split()) <= set(args)
 
 
 def _may_name(word: str, flags: list[str], known: set[str]) -> bool:
@@ -82,16 +94,14 @@ def _may_name(word: str, flags: list[str], known: set[str]) -> bool:
     if name in known:
         return name in flags
     return any(
-        len(name) > 2 and flag.startswith(name) if flag.startswith("--") else word.startswith(flag) for flag in flags
+        len(name) > 2 and flag.startswith(name) if flag.startswith("--") else word.startswith(flag)
+        for flag in flags
+        if flag.startswith("-")  # other flags are given as ``name=value``, without abbreviations
     )
 
 
 def unread_options(source: Source) -> list[Check]:
-    """Say that the script has options that its text does not tell."""
-    unread = source.script.unread
-    if unread is None:
-        return []
-    sentence = unread.sentence.with_params(script=source.path.name)
+    """Say that the script has options that its text does not tell, with the lines that make them."""
     return [
         Check(
             level="hint",
@@ -100,4 +110,6 @@ def unread_options(source: Source) -> list[Check]:
             hint=_("Type the others under More arguments."),
             link=source.link(unread.line, unread.path),
         )
+        for unread in source.script.unread[:MAX_UNREAD]
+        for sentence in [unread.sentence.with_params(script=source.path.name)]
     ]

@@ -6,17 +6,17 @@ import os
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from ..core.engine_info import EngineInfo
+from ..core.engine.info import EngineInfo
 from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun, name_from, numbered
-from ..jobs.service import renamed
+from ..jobs.renaming import renamed
 from .kernels.kernels import refused
 from .model import Kernel, ScriptOption
 from .source_file import Source
 
 RUNS = "runs"
-LOG_OPTIONS = frozenset({"log_dir", "logdir", "tensorboard_dir"})
-SAVE_OPTIONS = frozenset({"save_path"})
 MAX_LISTED = 10_000
+LOCAL_RANK = "${local_rank}"
+"""torchrun replaces this text in a script's arguments by the local rank of each process."""
 
 
 def choose_kernel(kernels: list[Kernel], wanted: str | None) -> Kernel | None:
@@ -58,12 +58,12 @@ def fresh_spec(source: Source, kernel: Kernel | None, engine: EngineInfo | None,
         name=name,
         display_name=None if source.path.stem.isascii() else source.path.stem[:256],
         entrypoint=_entrypoint(source),
-        args=_arguments(source.script.info.options, f"{RUNS}/{name}"),
+        args=_arguments(source, f"{RUNS}/{name}"),
         working_dir=str(folder),
         runtime=Runtime(kernel=kernel.name if kernel else None),
         # A script that starts its processes itself is started once.
         torchrun=None if source.script.launch else Torchrun(proc_per_node=processes),
-        tensorboard=TensorBoardSpec(log_dirs=[str(folder / RUNS / name)]),
+        tensorboard=TensorBoardSpec(log_dirs=[str(_log_directory(source, name))]),
     )
     spec.replica_specs[0].resources.device = device
     return spec
@@ -114,11 +114,8 @@ def follows_name(spec: JobSpec, options: list[ScriptOption]) -> list[str]:
     """
     flags = {flag for option in options if _holds_run(option) for flag in option.flags}
     own = f"{RUNS}/{spec.name}"
-    return [
-        flag
-        for flag, value in zip(spec.args, spec.args[1:], strict=False)
-        if flag in flags and (value == own or value.startswith(f"{own}/"))
-    ]
+    given = [*zip(spec.args, spec.args[1:], strict=False), *(word.partition("=")[::2] for word in spec.args)]
+    return [flag for flag, value in given if flag in flags and (value == own or value.startswith(f"{own}/"))]
 
 
 def runs_folder(source: Source | None, base: JobSpec | None, root: Path) -> Path:
@@ -161,18 +158,37 @@ def taken_names(jobs: set[str], runs: Path) -> set[str]:
 
 
 def _holds_run(option: ScriptOption) -> bool:
-    return option.kind == "text" and bool(option.flags) and option.dest.lower() in LOG_OPTIONS | SAVE_OPTIONS
+    folder = option.kind == "text" and bool(option.flags) and not option.library
+    return folder and not {"events", "checkpoints"}.isdisjoint(option.roles)
 
 
-def _arguments(options: list[ScriptOption], run: str) -> list[str]:
+def _arguments(source: Source, run: str) -> list[str]:
+    """Return arguments by which the script writes its events and checkpoints to the job's own log directory."""
     arguments: list[str] = []
-    for option in filter(_holds_run, options):
+    outputs = source.script.outputs
+    for option in filter(_holds_run, source.script.info.options):
         value = run
-        if option.dest.lower() in SAVE_OPTIONS:
-            name = PurePosixPath(option.default or "").name
-            value = f"{run}/{name if '.' in name else 'model.pt'}"
-        arguments += [option.flags[0], value]
+        if "events" not in option.roles:
+            target = outputs.checkpoints
+            if target is not None and target.is_file:
+                name = PurePosixPath(option.default or "").name
+                value = f"{run}/{name if '.' in name else 'model.pt'}"
+            elif not outputs.makes_folders:
+                continue  # torch.save does not create the folder.
+        arguments += [f"{option.flags[0]}={value}"] if option.syntax != "separate" else [option.flags[0], value]
+    own = source.script.local_rank
+    if own is not None:
+        arguments.append(f"{own.flags[0]}={LOCAL_RANK}")
     return arguments
+
+
+def _log_directory(source: Source, name: str) -> Path:
+    """Return the folder for the job's events: the script's own folder if it always writes to the same one."""
+    events = source.script.outputs.events
+    constant = events.constant if events is not None and source.script.info.writes_events else None
+    if constant is not None and events is not None and events.option is None:
+        return source.folder / constant
+    return source.folder / RUNS / name
 
 
 def _size(kernel: Kernel | None, engine: EngineInfo | None) -> tuple[int | Literal["gpu"], Device | None]:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from pathlib import Path
 
 from ..contents_paths import ContentsRoot
 from ..core.checks import Check
-from ..core.engine import Prepare
-from ..core.engine_info import EngineInfo
+from ..core.engine.info import EngineInfo
+from ..core.engine.protocol import Prepare
 from ..core.errors import FieldError, JobError
 from ..core.features import adapt
 from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.lab import Lab
-from ..core.spec import Entrypoint, JobSpec
+from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
 from ..core.translation import _
+from ..jobs.admission import Admission, agreed, nothing
 from ..jobs.query import Query
 from ..jobs.service import JobService
+from ..presets.service import Presets
+from ..snapshots.taking import Taking
 from . import manifests, mounts, prefill
 from .checks import check, log_directories, refuses, worst_first
 from .entrypoint_reader import Reader
-from .in_cluster import Filled, InCluster
+from .in_cluster.checks import ClusterChecks
+from .in_cluster.form import ClusterForm, Filled
 from .kernels.kernels import Kernels
+from .launched import Launched, launched_script
 from .manifests import Submission
 from .model import (
     Kernel,
@@ -35,10 +39,13 @@ from .model import (
     ScriptInfo,
     SpecOrManifest,
 )
+from .notebook_checks import unseen_notebook
 from .option_checks import unfilled
-from .scripts.options import printable
-from .scripts.script import FIELD
-from .source_file import Source
+from .options.texts import printable
+from .recorder import Recorder
+from .source_file import Source, read_source
+from .sweeps.expansion import Sweeps
+from .sweeps.model import ExpandSweep, SweepPreview
 from .volumes import Volumes
 
 
@@ -53,14 +60,32 @@ class Launch:
         The lab's kernels.
     jobs
         All engines.
+    snapshots
+        Takes snapshots of code.
+    presets
+        The administrator's locks.
+    sweep_limit
+        Greatest number of jobs in a sweep.
     """
 
-    def __init__(self, root: ContentsRoot, kernels: Kernels, jobs: JobService) -> None:
+    def __init__(
+        self,
+        root: ContentsRoot,
+        kernels: Kernels,
+        jobs: JobService,
+        snapshots: Taking,
+        presets: Presets,
+        sweep_limit: int = 24,
+    ) -> None:
         self._root = root
         self._reader = Reader(root)
         self._kernels = kernels
         self._jobs = jobs
+        self._snapshots = snapshots
+        self._presets = presets
         self._volumes = Volumes(jobs)
+        self._recorder = Recorder(jobs, kernels, snapshots.places.home)
+        self._sweeps = Sweeps(root, jobs, sweep_limit)
 
     async def prefill(self, request: PrefillRequest) -> Prefill:
         """Return a filled form for a file, or for a spec that runs no file.
@@ -77,28 +102,43 @@ class Launch:
         Unavailable
             If the contents root is not on this machine.
         """
-        source = await self._reader.clicked(request.path)
+        source = await self._reader.clicked(request.path, request.spec.args if request.spec else None)
         if request.spec is None and source is None:
             raise FieldError(
                 _("A form starts from a file or from the spec of a job."),
                 field="/path",
                 hint=_("Name a file, or the spec of a job."),
             )
-        kernels, engines = await asyncio.gather(self._kernels.all(), self._jobs.engines())
+        launched: Launched | None = None
+        if source is not None and source.notebook is not None and request.spec is None and not request.whole_notebook:
+            launched = await on_disk(source.path, launched_script, source)
+        if launched is not None:
+            source = await on_disk(launched.script, read_source, self._root, launched.script, "/path")
+        kernels, engines = await asyncio.gather(self._kernels.all(), self._jobs.engines.infos())
         info = next((info for info in engines if info.name == request.engine), None)
         namespace = request.namespace or (info.default_namespace if info else "")
-        facts = self._jobs.facts(request.engine)
+        facts = self._jobs.engines.facts(request.engine)
         if facts.shares_lab_filesystem:
-            filled = await self._fill(request, source, kernels, info)
+            filled = (await self._fill(request, source, kernels, info)).with_launch(launched)
+            filled = await self._recorder.offer(filled, source, request.engine, namespace, is_new=request.spec is None)
             kernel = next((kernel for kernel in kernels if kernel.name == filled.spec.runtime.kernel), None)
             checks = await check(filled.spec, source, kernel, self._kernels)
         else:
-            place = await self._in_cluster(request.engine, namespace)
-            filled = await place.fill(source, request.spec, request.crossed_from)
-            checks = await place.check(filled.spec, request.path) if facts.has_pods else _unseen_notebook(filled.spec)
-        spec = filled.spec
+            if namespace and source is not None and (request.spec is None or not request.namespace):
+                lab = await self._lab(request.engine, "")
+                namespace = await asyncio.to_thread(lab.namespace_for, source.path, namespace)
+            lab = await self._lab(request.engine, namespace)
+            form = ClusterForm(self._reader, self._kernels, self._jobs, request.engine, namespace, lab)
+            filled = (await form.fill(source, request.spec, request.crossed_from)).with_launch(launched)
+            filled = await self._recorder.offer(filled, source, request.engine, namespace, is_new=request.spec is None)
+            if facts.has_pods:
+                cluster = ClusterChecks(self._reader, self._volumes, request.engine, namespace, lab)
+                checks = await cluster.check(filled.spec, source.api if source else None)
+            else:
+                checks = unseen_notebook(filled.spec)
+        spec = await self._presets.fixed(filled.spec, request.engine, fresh=request.spec is None)
         script = source.script.info if source else ScriptInfo()
-        empty = [(option.flags or [option.dest])[0] for option in unfilled(script.options, spec.args)]
+        empty = [option.key for option in unfilled(script.options, spec.args)]
         if facts.has_pods and not spec.runtime.image:
             empty.append("/spec/runtime/image")
         return Prefill(
@@ -108,6 +148,7 @@ class Launch:
             spec=spec,
             script=script,
             notebook=source.notebook_info(self._root) if source else None,
+            launched_by=launched.info if launched else None,
             kernels=kernels,
             engines=engines,
             root=filled.root,
@@ -116,6 +157,7 @@ class Launch:
             follow_name=prefill.follows_name(spec, script.options),
             checks=checks,
             notes=filled.notes,
+            recorder=filled.recorder,
         )
 
     async def _fill(
@@ -145,10 +187,10 @@ class Launch:
         """Adapt another engine's spec to an engine that shares the lab's files, with the lab's paths."""
         spec, notes = await manifests.crossed(spec, source, target, self._jobs)
         lab: Lab | None = None
-        if self._jobs.has(source):
-            if self._jobs.facts(source).shares_lab_filesystem:
+        if self._jobs.engines.has(source):
+            if self._jobs.engines.facts(source).shares_lab_filesystem:
                 return spec, notes
-            lab = await self._jobs.lab(source)
+            lab = await self._jobs.engines.lab(source)
         lab, namespace = lab or Lab(), await self._namespace(source, namespace)
         return await asyncio.to_thread(mounts.to_lab, spec, lab, namespace), notes
 
@@ -156,12 +198,14 @@ class Launch:
         """Return the given namespace, or the engine's default if it is empty."""
         if namespace:
             return namespace
-        infos = await self._jobs.engines()
+        infos = await self._jobs.engines.infos()
         return next((info.default_namespace for info in infos if info.name == engine), "")
 
-    async def _in_cluster(self, engine: EngineName, namespace: str) -> InCluster:
-        lab = await self._jobs.lab(engine, namespace) or Lab()
-        return InCluster(self._reader, self._kernels, self._jobs, self._volumes, engine, namespace, lab)
+    async def _lab(self, engine: EngineName, namespace: str) -> Lab:
+        return await self._jobs.engines.lab(engine, namespace) or Lab()
+
+    async def _cluster_checks(self, engine: EngineName, namespace: str) -> ClusterChecks:
+        return ClusterChecks(self._reader, self._volumes, engine, namespace, await self._lab(engine, namespace))
 
     async def submission(self, request: SpecOrManifest) -> Submission:
         """Return the job that a request submits, read from its spec or its manifest.
@@ -173,6 +217,33 @@ class Launch:
         """
         wanted = await manifests.submission(request, self._jobs)
         return replace(wanted, namespace=await self._namespace(request.engine, wanted.namespace))
+
+    async def expand(self, request: ExpandSweep) -> SweepPreview:
+        """Return the jobs of a sweep with their checks. Nothing is created."""
+        namespace = await self._namespace(request.engine, request.namespace)
+        preview = await self._sweeps.preview(request.model_copy(update={"namespace": namespace}))
+        for job in preview.jobs:
+            if not job.left_out and (broken := await self._locked(job.spec, request.engine)):
+                return preview.model_copy(update={"checks": worst_first([*preview.checks, *broken])})
+        return preview
+
+    async def sweep_specs(self, request: ExpandSweep, sweep_id: str) -> tuple[list[JobSpec], str]:
+        """Return the specs of a sweep's jobs, each with its membership, and their namespace.
+
+        Parameters
+        ----------
+        request
+            The sweep.
+        sweep_id
+            Id of the sweep.
+
+        Raises
+        ------
+        FieldError
+            If the sweep has an error, too many jobs or no job, or a name is taken.
+        """
+        namespace = await self._namespace(request.engine, request.namespace)
+        return await self._sweeps.specs(request.model_copy(update={"namespace": namespace}), sweep_id), namespace
 
     async def locate(self, problem: JobError, text: str) -> None:
         """Set line and column of an error about a manifest, if its field is found in the text.
@@ -189,24 +260,37 @@ class Launch:
     async def preview(self, request: SpecOrManifest) -> LaunchPreview:
         """Return the manifest or command of a job, with all checks of its script, kernel, volumes and engine."""
         wanted = await self.submission(request)
-        spec = wanted.spec
-        engine = await self._jobs.preview(
+        spec, of_code = await self._snapshots.preview(wanted.spec, request.engine, wanted.namespace)
+        engine = await self._jobs.engines.preview(
             spec, request.engine, wanted.namespace, edited=wanted.edited, dry_run=request.dry_run
         )
+        if request.written and wanted.edited is None and engine.manifest:
+            text = await asyncio.to_thread(manifests.in_form_of, engine.manifest, request.written)
+            engine = engine.model_copy(update={"manifest": text})
         kernel: Kernel | None = None
-        facts = self._jobs.facts(request.engine)
+        facts = self._jobs.engines.facts(request.engine)
         if facts.shares_lab_filesystem:
             kernel, found = await self._check(spec, request.path, in_kernel=facts.runs_in_kernel)
         elif not facts.has_pods:  # The server can't see the files of such an engine's jobs.
-            found = [*wanted.notes, *_unseen_notebook(spec)]
+            found = [*wanted.notes, *unseen_notebook(spec)]
         else:
-            place = await self._in_cluster(request.engine, wanted.namespace)
-            found = [*wanted.notes, *await place.check(spec, request.path)]
+            checks = await self._cluster_checks(request.engine, wanted.namespace)
+            found = [*wanted.notes, *await checks.check(spec, request.path)]
+        found += of_code
+        found += await self._locked(spec, request.engine)
         said = {(line.code, line.field) for line in found}
         found += [line for line in engine.checks if (line.code, line.field) not in said]
         if wanted.edited is not None:
+            found = await manifests.against_schema(found, wanted, request.engine, self._jobs)
             found = await manifests.located(found, wanted.edited.text)
         return LaunchPreview(**{**dict(engine), "checks": worst_first(found), "kernel": kernel})
+
+    async def _locked(self, spec: JobSpec, engine: EngineName) -> list[Check]:
+        """Return an error for each lock of the administrator that a job breaks."""
+        try:
+            return await self._presets.checks(spec, engine)
+        except FieldError as problem:
+            return [Check.of(problem)]
 
     async def _check(self, spec: JobSpec, path: str | None, *, in_kernel: bool) -> tuple[Kernel | None, list[Check]]:
         """Return the kernel of a job that shares the lab's files, and the checks of its kernel and script."""
@@ -219,16 +303,18 @@ class Launch:
             except FieldError as problem:
                 found.append(Check.of(problem))
         try:
-            source = await self._source(spec, path)
-            await self._check_types(spec)
+            source = await self._reader.job(spec, path)
+            await self._reader.check_types(spec)
         except JobError as problem:
             found.append(Check.of(problem))
         return kernel, found + await check(spec, source, kernel, self._kernels)
 
     async def admit(
         self, spec: JobSpec, engine: str = DEFAULT_ENGINE, namespace: str = "", *, path: str | None = None
-    ) -> Prepare:
-        """Refuse a job that can't run; return a function that writes the notebook's script, if the job runs one.
+    ) -> Admission:
+        """Refuse a job that can't run; take the snapshot of its code if it wants one.
+
+        The admission's `prepare` writes the notebook's script. A snapshot contains the script already.
 
         Parameters
         ----------
@@ -243,33 +329,35 @@ class Launch:
             If a script does not exist, is outside the contents root, a folder, unreadable, or not Python; if a log
             directory can't be created. In a kernel: if the kernel was removed, is not local, or lacks torch. In a
             cluster: if the namespace or a PVC does not exist, or a file is on no volume of the job. On an engine whose
-            jobs see none of the lab's files: if the job runs a notebook.
+            jobs see none of the lab's files: if the job runs a notebook. If the job breaks a lock of the administrator.
         """
+        await self._presets.admit(spec, engine)
+        await self._recorder.place(spec, engine, namespace)
+        if await self._snapshots.kept(spec, engine, namespace):  # The files were checked before the copy was made.
+            return await agreed(await self._snapshots.take(spec, engine, namespace), self._presets.admit, engine)
         write: Prepare | None
-        facts = self._jobs.facts(engine)
+        facts = self._jobs.engines.facts(engine)
         if facts.shares_lab_filesystem:
             write = await self._admit(spec, path, in_kernel=facts.runs_in_kernel)
         elif not facts.has_pods:
             write = None
-            for line in _unseen_notebook(spec):
+            for line in unseen_notebook(spec):
                 raise FieldError(line.message, field=line.field, hint=line.hint, code=line.code)
         else:
-            place = await self._in_cluster(engine, namespace)
-            write = await place.admit(spec, path)
-
-        async def prepare() -> None:
-            if write is not None:
-                await write()
-
-        return prepare
+            write = await (await self._cluster_checks(engine, namespace)).admit(spec, path)
+        if spec.source is None:
+            return Admission(spec, write or nothing)
+        if write is not None:
+            await write()  # so that the snapshot has the script
+        return await agreed(await self._snapshots.take(spec, engine, namespace), self._presets.admit, engine)
 
     async def _admit(self, spec: JobSpec, path: str | None, *, in_kernel: bool) -> Prepare | None:
         """Refuse a job that shares the lab's files and can't run."""
         kernel = (await self._kernels.usable(spec.runtime.kernel))[0] if in_kernel else None
-        source = await self._source(spec, path)
+        source = await self._reader.job(spec, path)
         if source is not None and source.error is not None and refuses(source.error, kernel):
             raise source.error
-        await self._check_types(spec)
+        await self._reader.check_types(spec)
         for line in await on_disk(spec.tensorboard.log_dirs, log_directories, spec):
             if line.level == "error":
                 raise FieldError(line.message, field=line.field, hint=line.hint, code=line.code)
@@ -284,14 +372,14 @@ class Launch:
             If the manifest can't be read.
         """
         pasted, dialect = await manifests.read(request.text, self._jobs)
-        home = next(iter(self._jobs.engines_of(pasted.kind)), None)
+        home = next(iter(self._jobs.engines.with_manifest_kind(pasted.kind)), None)
         target = request.engine or home or pasted.kind
         namespace = await self._namespace(home or pasted.kind, pasted.namespace or request.namespace)
-        facts = self._jobs.facts(target) if request.engine else None
+        facts = self._jobs.engines.facts(target) if request.engine else None
         if facts is None or facts.manifest_kind == pasted.kind:
             text, lost = await asyncio.gather(
                 asyncio.to_thread(manifests.as_submitted, pasted, request.text, dialect),
-                asyncio.to_thread(manifests.lost, pasted, request.text),
+                asyncio.to_thread(manifests.lost, pasted),
             )
             return ReadManifest(
                 engine=target, namespace=namespace, spec=pasted.spec, manifest=text, notes=pasted.notes, lost=lost
@@ -300,7 +388,7 @@ class Launch:
             spec, notes = await self._brought_home(pasted.spec, home, target, namespace)
         else:
             spec, notes = await manifests.crossed(pasted.spec, home or pasted.kind, target, self._jobs)
-        preview = await self._jobs.preview(spec, target, namespace)
+        preview = await self._jobs.engines.preview(spec, target, namespace)
         return ReadManifest(
             engine=target,
             namespace=namespace if facts.has_namespaces else "",
@@ -309,43 +397,3 @@ class Launch:
             notes=[*pasted.notes, *notes],
             lost=[],
         )
-
-    async def _source(self, spec: JobSpec, path: str | None) -> Source | None:
-        """Read the file that a job runs.
-
-        Returns None for a command, and for a module that is not in the form's file `path`.
-        """
-        if spec.entrypoint.kind == "module":
-            return await self._reader.module(spec.entrypoint.value, path)
-        return await self._read(spec.entrypoint, FIELD)
-
-    async def _check_types(self, spec: JobSpec) -> None:
-        """Read the scripts of replica types that have their own; raise the first error."""
-        for index, group in enumerate(spec.replica_specs):
-            if group.entrypoint is not None and group.entrypoint.kind == "script":
-                field = f"/spec/replica_specs/{index}/entrypoint/value"
-                source = await self._read(group.entrypoint, field)
-                if source is not None and source.error is not None:
-                    source.error.field = field
-                    raise source.error
-
-    async def _read(self, entrypoint: Entrypoint, field: str) -> Source | None:
-        if entrypoint.kind not in ("script", "notebook"):
-            return None
-        path = Path(entrypoint.value)
-        if not path.is_absolute():
-            message = _("The entrypoint must be an absolute path.")
-            raise FieldError(message, field=field, hint=_("Begin the path with a slash."))
-        return await self._reader.read(entrypoint, path, field)
-
-
-def _unseen_notebook(spec: JobSpec) -> list[Check]:
-    """Return an error for a notebook whose script could not be written where the job finds it."""
-    if spec.entrypoint.kind != "notebook":
-        return []
-    message = _(
-        "The job sees none of JupyterLab's files, so the script made from {notebook} can't be written for it.",
-        notebook=spec.entrypoint.value.rpartition("/")[2],
-    )
-    hint = _("Save the notebook as a script that the job can read, and run that script.")
-    return [Check(level="error", code="NotebookNotSeen", message=message, hint=hint, field=FIELD)]

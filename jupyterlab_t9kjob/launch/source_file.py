@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,12 +10,17 @@ from ..contents_paths import ContentsRoot, outside
 from ..core.errors import FieldError, NotFound
 from ..core.job import Link
 from ..core.spec import EntrypointKind
+from ..core.system.files import open_regular
 from ..core.translation import Text, _
 from .model import NotebookInfo
-from .notebooks.notebook import Converted, convert, script_path
+from .notebooks import outcomes
+from .notebooks.arguments import installs
+from .notebooks.notebook import Converted, Notebook, read_notebook
+from .notebooks.script_file import script_path
+from .options.texts import printable
 from .scripts.facts import Facts
-from .scripts.options import printable
-from .scripts.script import MAX_BYTES, Script, SourceError, decode, read_script
+from .scripts.script import Script, read_script
+from .scripts.source_text import MAX_BYTES, SourceError, decode
 from .scripts.workspace import Workspace
 
 MAX_NOTEBOOK = 256 * 1024 * 1024
@@ -37,8 +40,12 @@ class Source:
         Kind of the entrypoint that runs the file.
     script
         Facts from the text of the script; empty if the text has an error.
+    notebook
+        The notebook; None for a script.
     converted
-        The notebook as a script; None for a script.
+        The cells that the job runs; None for a script, or if a cell has an error.
+    installs
+        True if the job runs the notebook's ``pip install`` commands.
     error
         Error because of which Python cannot read the file.
     workspace
@@ -51,7 +58,9 @@ class Source:
     api: str
     kind: EntrypointKind
     script: Script = field(default_factory=Script)
+    notebook: Notebook | None = None
     converted: Converted | None = None
+    installs: bool = True
     error: SourceError | None = None
     workspace: Workspace | None = None
     module: str | None = None
@@ -67,7 +76,7 @@ class Source:
     @property
     def kernel(self) -> str | None:
         """Name of the kernel in a notebook's metadata."""
-        return self.converted.kernel if self.converted else None
+        return self.notebook.kernel if self.notebook else None
 
     def link(self, line: int | None, module: str | None = None) -> Link | None:
         """Return a link to a line of the script, or to the cell of a notebook that has an error or the line.
@@ -85,32 +94,40 @@ class Source:
             label = Text.verbatim(f"{os.path.basename(module)}:{line}")  # noqa: PTH119
             return None if api.startswith("..") else Link(kind="file", label=label, path=api, line=line)
         if self.error is not None and self.error.cell is not None:
-            return Link(kind="file", label=self._cell(self.error.cell), path=self.api)
+            return self.cell_link(self.error.cell, self.error.line)
         if self.converted is None or line is None:
             label = Text.verbatim(f"{self.path.name}:{line}" if line else self.path.name)
             return Link(kind="file", label=label, path=self.api, line=line)
-        cell, _line = self.converted.places[min(line, len(self.converted.places)) - 1]
-        return Link(kind="file", label=self._cell(cell), path=self.api)
+        return self.cell_link(*self.converted.places[min(line, len(self.converted.places)) - 1])
 
-    def _cell(self, number: int) -> Text:
-        return _("{file}, cell {number}", file=self.path.name, number=number)
+    def cell_link(self, number: int, line: int | None = None) -> Link:
+        """Return a link to a line of a cell.
+
+        Parameters
+        ----------
+        number
+            Number of the cell, from 1.
+        line
+            Line of the cell, from 1; None for the cell as a whole.
+        """
+        label = _("{file}, cell {number}", file=self.path.name, number=number)
+        return Link(kind="file", label=label, path=self.api, line=line, cell=number)
 
     def notebook_info(self, root: ContentsRoot) -> NotebookInfo | None:
         """Return the facts about the notebook's conversion to a script; None for a script."""
-        if self.kind != "notebook":
+        if self.notebook is None:
             return None
-        script = root.api(script_path(self.path)) or ""
-        if self.converted is None:
-            return NotebookInfo(script_path=script, cells=0)
         return NotebookInfo(
-            script_path=script,
-            cells=self.converted.cells,
-            skipped=self.converted.skipped,
-            kernel=self.converted.kernel,
+            script_path=root.api(script_path(self.path)) or "",
+            cells=outcomes.cells_of(self.notebook),
+            text_cells=self.notebook.text_cells,
+            kernel=self.notebook.kernel,
+            parameters_cell=self.notebook.parameters.cell,
+            installs=outcomes.install_steps(self.notebook.cells),
         )
 
 
-def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
+def read_source(root: ContentsRoot, path: Path, field_: str, args: list[str] | None = None) -> Source:
     """Read a script or notebook. Blocks: call it in a thread.
 
     Python source that can't be parsed raises no error: see `Source.error`.
@@ -123,6 +140,8 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
         Absolute path of the file.
     field_
         JSON pointer of the field to report in an error.
+    args
+        Arguments of the job, which choose the cells of a notebook; None for the notebook's own choice.
 
     Raises
     ------
@@ -145,7 +164,7 @@ def read_source(root: ContentsRoot, path: Path, field_: str) -> Source:
     workspace = Workspace(root.folder, path)
     if path.suffix == ".ipynb":
         try:
-            return _notebook(path, api, data, workspace)
+            return _notebook(path, api, data, workspace, args or [])
         except FieldError as problem:
             problem.field = field_
             raise
@@ -178,19 +197,23 @@ def _module(facts: Facts, workspace: Workspace) -> str | None:
     return ".".join(parts) if named and not parts[-1].startswith("-") else None
 
 
-def _notebook(path: Path, api: str, data: bytes, workspace: Workspace) -> Source:
+def _notebook(path: Path, api: str, data: bytes, workspace: Workspace, args: list[str]) -> Source:
     if len(data) > MAX_NOTEBOOK:
         raise FieldError(
             _("{file} is larger than {most} MiB.", file=path.name, most=MAX_NOTEBOOK // 1024**2),
             code="TooLarge",
             hint=_("Clear its outputs and save it."),
         )
-    source = Source(path, api, "notebook", workspace=workspace)
+    notebook = read_notebook(data, path.name)
+    source = Source(path, api, "notebook", workspace=workspace, notebook=notebook, installs=installs(args))
     try:
-        source.converted = convert(data, path.name)
+        source.converted = notebook.convert(args)
         source.script = read_script(source.converted.code, path.name, workspace, compiled=False)
     except SourceError as error:
         source.error = error
+    info = source.script.info
+    taken = {flag for option in info.options for flag in option.flags}
+    info.options = [*notebook.options(taken, source.converted), *info.options]
     return source
 
 
@@ -204,12 +227,8 @@ def _read(path: Path, field_: str) -> bytes:
             hint=_("Choose a file that ends in .py or .ipynb."),
         )
     try:
-        # Opening a named pipe would wait for its other end.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return file.read((most or 0) + 1)  # One byte more than the limit shows that the file is too large.
-        raise OSError(errno.EINVAL, "Not a regular file")
+        with open_regular(path) as file:
+            return file.read((most or 0) + 1)  # One byte more than the limit shows that the file is too large.
     except FileNotFoundError as error:
         raise NotFound(
             _("{file} does not exist.", file=path.name),

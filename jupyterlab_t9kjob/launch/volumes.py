@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from ..core.engine_info import Volume
+from ..core.engine.info import Volume
 from ..core.errors import JobError, Unavailable
 from ..jobs.service import JobService
 
@@ -47,7 +47,7 @@ class Volumes:
         since, known = self._known.get(key, (0.0, None))
         if fresh or known is None or time.monotonic() - since > REMEMBERED_SECONDS:
             try:
-                known = await self._jobs.volumes(engine, namespace)
+                known = await self._jobs.engines.volumes(engine, namespace)
             except Unavailable:
                 raise
             except JobError as problem:

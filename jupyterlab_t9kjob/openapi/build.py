@@ -13,12 +13,27 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from ..core import capacity, job
+from ..core.code import DEFAULT_LEAVE_OUT
+from ..core.manifests.schema import KindSchema
 from ..core.manifests.text.yaml_reader import MOST_BYTES
-from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
+from ..core.spec import (
+    ENV_NAME_PATTERN,
+    MAX_INT32,
+    MAX_NODES,
+    MAX_PRIORITY,
+    MAX_PROCESSES,
+    NAME_PATTERN,
+    NAMESPACE_PATTERN,
+)
 from ..handlers import messages
+from ..jobs.sweeps import SweepResult, SweepResults
 from ..launch import model as launch
-from ..launch.prefill import LOG_OPTIONS
+from ..launch.notebooks.arguments import CELLS, INSTALL
+from ..launch.sweeps import model as sweeps
+from ..presets import model as presets
+from ..snapshots import model as snapshots
 from ..tensorboard import model as tensorboard
+from ..tries import model as tries
 
 HERE = Path(__file__).parent
 DOCUMENT = HERE / "openapi.json"
@@ -28,7 +43,17 @@ REQUESTS: dict[str, Any] = {
     "CreateJob": messages.CreateJob,
     "PrefillRequest": launch.PrefillRequest,
     "PreviewRequest": launch.PreviewRequest,
+    "ExpandSweep": sweeps.ExpandSweep,
+    "CreateSweep": messages.CreateSweep,
     "ReadManifestRequest": launch.ReadManifestRequest,
+    "SavePreset": presets.SavePreset,
+    "RenamePreset": presets.RenamePreset,
+    "ApplyPreset": presets.ApplyPreset,
+    "SnapshotRequest": snapshots.SnapshotRequest,
+    "SnapshotDiffRequest": snapshots.SnapshotDiffRequest,
+    "RepositoryRequest": snapshots.RepositoryRequest,
+    "RestoreRequest": snapshots.RestoreRequest,
+    "TryRequest": tries.TryRequest,
     "OpenTensorBoard": tensorboard.OpenTensorBoard,
     "Subscribe": messages.Subscribe,
     "LogRequest": messages.LogRequest,
@@ -39,14 +64,28 @@ ANSWERS: dict[str, Any] = {
     "Job": job.Job,
     "LaunchPreview": launch.LaunchPreview,
     "ReadManifest": launch.ReadManifest,
+    "SweepPreview": sweeps.SweepPreview,
+    "SweepResult": SweepResult,
+    "PresetList": presets.PresetList,
+    "Preset": presets.Preset,
+    "AppliedPreset": presets.AppliedPreset,
+    "SweepResults": SweepResults,
     "Capacity": capacity.Capacity,
     "NodeList": capacity.NodeList,
     "QueueList": capacity.QueueList,
     "VolumeList": messages.VolumeList,
+    "KindSchema": KindSchema,
     "ReplicaList": messages.ReplicaList,
     "EventList": messages.EventList,
     "ManifestView": job.ManifestView,
     "Checkpoints": job.Checkpoints,
+    "JobCode": snapshots.JobCode,
+    "CodeText": snapshots.CodeText,
+    "Restored": snapshots.Restored,
+    "SnapshotPreview": snapshots.SnapshotPreview,
+    "RepositoryFacts": snapshots.RepositoryFacts,
+    "FileDiff": snapshots.FileDiff,
+    "Try": tries.Try,
     "LogStreamList": messages.LogStreamList,
     "Prefill": launch.Prefill,
     "TensorBoardList": messages.TensorBoardList,
@@ -60,11 +99,20 @@ CONSTANTS: dict[str, Any] = {
     "NAMESPACE_PATTERN": NAMESPACE_PATTERN,
     "ENV_NAME_PATTERN": ENV_NAME_PATTERN,
     "ACTIVE_PHASES": sorted(job.ACTIVE_PHASES),
-    "LOG_OPTIONS": sorted(LOG_OPTIONS),
+    "NOTEBOOK_CELLS_OPTION": CELLS,
+    "NOTEBOOK_INSTALL_OPTION": INSTALL,
+    "LEAVE_OUT": DEFAULT_LEAVE_OUT,
     "MANIFEST_BYTES": MOST_BYTES,
+    "MAX_INT32": MAX_INT32,
+    "MAX_NODES": MAX_NODES,
+    "MAX_PROCESSES": MAX_PROCESSES,
+    "MAX_PRIORITY": MAX_PRIORITY,
 }
 """Constants that the page needs without a request; `make api` writes them as TypeScript constants."""
-PATH_PARTS = {"action": {"enum": ["stop", "pause", "resume", "rerun", "remove"]}}
+PATH_PARTS = {
+    "action": {"enum": ["stop", "pause", "resume", "rerun", "remove"]},
+    "sweep_action": {"enum": ["stop", "retry"]},
+}
 QUERY = {"namespace": {"pattern": NAMESPACE_PATTERN}}
 """Schemas that are added to the query parameters of `paths.yaml`, by name."""
 # Error answers of all operations, and those of operations with a body.
@@ -126,7 +174,9 @@ def _operation(path: str, spec: dict[str, Any], components: dict[str, Any]) -> d
         for name in re.findall(r"{(\w+)}", path)
     ]
     for name, schema in spec.get("query", {}).items():
-        parameters.append({"name": name, "in": "query", "schema": {**schema, **QUERY.get(name, {})}})
+        required = {"required": True} if schema.get("required") else {}
+        schema = {key: value for key, value in schema.items() if key != "required"}
+        parameters.append({"name": name, "in": "query", **required, "schema": {**schema, **QUERY.get(name, {})}})
     if parameters:
         result["parameters"] = parameters
     if "body" in spec:

@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import logging
 import os
-import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,14 +19,16 @@ from ..core.errors import FieldError, Unavailable
 from ..core.job import Reason, parse_job_id
 from ..core.system.disk_threads import DiskSilent, Lane
 from ..core.system.tasks import spawn
-from ..core.translation import Text, _, _n
+from ..core.translation import Text, _
 from ..core.wording import duration
+from .event_records import NotEvents
 from .events import Found, find_event_files, shape
 from .folders import canonical, check
 from .model import TensorBoard
-from .points import NotEvents, PointCounter
+from .points import PointCounter
 from .process import Endpoint, Loader, Process, StartError
 from .proxy import UnreachableError, ask
+from .texts import RESTART, disk_hangs, ended, folder_problem, label
 
 SLOW_SECONDS = 8.0
 WATCH_SECONDS = 2.0
@@ -36,8 +37,6 @@ WATCH_SECONDS_WITH_DATA = 10.0
 PROBE = "data/environment"
 PROBE_SECONDS = 15.0
 PROBE_PAUSE_SECONDS = 5.0
-_RESTART = _("Restart it.")
-GENERIC_NAMES = frozenset({"log", "logs", "run", "runs", "events", "tb", "tensorboard"})
 
 T = TypeVar("T")
 Status = Literal["starting", "running", "unresponsive", "idle", "failed"]
@@ -221,16 +220,16 @@ class Board:
             self.settled.set()
             self._become("running")
             health = asyncio.create_task(self._check(process.endpoint))
-            self._fail(*_ended(await process.ended()), process.words)
+            self._fail(*ended(await process.ended()), process.words)
         except (FieldError, Unavailable) as error:
             self._fail(error.message, error.hint, "", code=error.code)
         except TimeoutError:
             sentence = _("TensorBoard did not start within {duration}.", duration=duration(settings.start_seconds))
-            self._fail(sentence, _RESTART, process.words, code="StartTimeout")
+            self._fail(sentence, RESTART, process.words, code="StartTimeout")
         except StartError as error:
             self._fail(error.message, error.hint, error.words or process.words, code="StartFailed")
         except (OSError, RuntimeError) as error:  # Python raises RuntimeError if it can't start a thread.
-            self._fail(_("TensorBoard can't be started."), _RESTART, str(error), code="StartFailed")
+            self._fail(_("TensorBoard can't be started."), RESTART, str(error), code="StartFailed")
         finally:
             if slow is not None:
                 slow.cancel()
@@ -248,7 +247,7 @@ class Board:
             try:
                 name = await self._on_disk(self._prepare)
             except DiskSilent as error:
-                self._become("starting", _hangs(error))
+                self._become("starting", disk_hangs(error))
                 self.settled.set()
                 await asyncio.sleep(WATCH_SECONDS)
             else:
@@ -335,7 +334,7 @@ class Board:
         try:
             self.key, found, points = await self._on_disk(self._inspect)
         except DiskSilent as error:
-            self._folder_reason = _hangs(error)
+            self._folder_reason = disk_hangs(error)
             self._changed(self)
             return
         except Unavailable as error:  # No thread can be started; the next search tries again.
@@ -346,7 +345,8 @@ class Board:
             if self._process is not None:
                 self._process.kill()  # `_run` then fails with this verdict.
             return
-        self._folder_reason = self._problem(found)
+        gone = self._folder_reason is not None and self._folder_reason.code == "FolderGone"
+        self._folder_reason = folder_problem(found, known=gone or self._found.has_data)
         self._found = found
         self._points = points
         self._changed(self)
@@ -364,49 +364,3 @@ class Board:
         except (OSError, NotEvents):  # A file was removed, is unreadable or damaged: TensorBoard skips it as well.
             points = None
         return canonical(self.log_dirs), found, points
-
-    def _problem(self, found: Found) -> Reason | None:
-        """Return the problem with a log directory; None if there is none."""
-        trouble = found.trouble
-        if trouble is None:
-            return None
-        path = str(trouble.path)
-        if not trouble.missing:
-            return Reason(
-                code="FolderUnreadable",
-                sentence=_("{path} can't be read.", path=path),
-                hint=_("Check its permissions."),
-                verbatim=trouble.words,
-            )
-        gone = self._found.has_data or (self._folder_reason is not None and self._folder_reason.code == "FolderGone")
-        if gone:
-            return Reason(code="FolderGone", sentence=_("{path} has been removed.", path=path))
-        return Reason(code="NoFolder", sentence=_("{path} does not exist yet.", path=path))
-
-
-def _ended(code: int) -> tuple[Text, Text]:
-    """Return sentence and hint about the end of a running process, given Python's exit code."""
-    if code >= 0:
-        return _("TensorBoard ended with exit code {exit_code}.", exit_code=code), _RESTART
-    sentence = _("TensorBoard was killed by signal {signal}.", signal=-code)
-    if code != -signal.SIGKILL:
-        return sentence, _RESTART
-    return sentence, _("Restart it. If it happens again, the machine is short of memory: open fewer runs at a time.")
-
-
-def _hangs(error: DiskSilent) -> Reason:
-    return Reason(
-        code="FolderHangs",
-        sentence=_("{path} is on a disk that does not answer.", path=error.filename),
-        hint=_("It is shown as soon as the disk is back."),
-    )
-
-
-def label(log_dirs: Sequence[Path]) -> Text:
-    """Return a short name for a set of log directories: “train-1”, “mnist/runs”, “train-1 and 2 more”."""
-    first = log_dirs[0]
-    name = first.name or "/"
-    if name.lower() in GENERIC_NAMES and first.parent.name:
-        name = f"{first.parent.name}/{name}"
-    more = len(log_dirs) - 1
-    return _n("{name} and {n} more", "{name} and {n} more", more, name=name) if more else Text.verbatim(name)

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-import struct
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
+
+from .event_records import CHECKSUM_BYTES, HEADER_BYTES, SUMMARY, VALUE, fields, messages, read_record
 
 MAX_SECONDS: Final = 0.2
 MAX_BYTES: Final = 8 * 1024 * 1024
-PARSED_BYTES: Final = 64 * 1024
-"""Size in bytes from which a record is not parsed, since it is a single picture, tensor or histogram."""
-LONGEST_RECORD: Final = 2**31
-"""Largest size of a protobuf message in bytes; a greater length means that the file is not an event file."""
-
-_LENGTH = struct.Struct("<Q")
-_HEADER_BYTES = 12  # The record's length and the length's checksum.
-_CHECKSUM_BYTES = 4
-_SUMMARY = 5  # Number of the field in the message `Event`.
-_VALUE = 1  # Number of the field in the message `Summary`.
+_STEP = 2
 _HPARAMS = b"_hparams_/"
-
-
-class NotEvents(ValueError):
-    """The file is not an event file, or is damaged."""
 
 
 @dataclass
 class _File:
-    """Offset up to which a file has been read, and the number of points before it."""
+    """Offset up to which a file has been read, and the numbers of points and of different steps before it."""
 
     offset: int = 0
     points: int = 0
+    steps: int = 0
+    last_step: int | None = None
 
 
 class PointCounter:
@@ -41,6 +31,11 @@ class PointCounter:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+
+    @property
+    def steps(self) -> int:
+        """Number of different training steps with points, in the file that has the most."""
+        return max((file.steps for file in self._files.values()), default=0)
 
     def count(self, files: Iterable[tuple[str, int]]) -> int | None:
         """Continue the count (blocking).
@@ -87,66 +82,28 @@ def _read(path: str, file: _File, most: int, end: float) -> bool:
     with Path(path).open("rb") as opened:
         opened.seek(file.offset)
         while file.offset < stop and time.monotonic() < end:
-            record = _record(opened)
+            record = read_record(opened)
             if record is None:
                 return True
             length, data = record
-            file.points += _points(data) if data is not None else 1
-            file.offset += _HEADER_BYTES + length + _CHECKSUM_BYTES
+            points = _points(data) if data is not None else 1
+            file.points += points
+            step = _step(data) if data is not None and points else file.last_step
+            if step != file.last_step:
+                file.last_step, file.steps = step, file.steps + 1
+            file.offset += HEADER_BYTES + length + CHECKSUM_BYTES
     return False
-
-
-def _record(opened: BinaryIO) -> tuple[int, bytes | None] | None:
-    """Return the next record's length and its bytes (None for a large record); None if the record is incomplete."""
-    header = opened.read(_HEADER_BYTES)
-    if len(header) < _HEADER_BYTES:
-        return None
-    (length,) = _LENGTH.unpack_from(header)
-    if length > LONGEST_RECORD:
-        raise NotEvents
-    if length > PARSED_BYTES:
-        opened.seek(length + _CHECKSUM_BYTES - 1, 1)
-        return (length, None) if opened.read(1) else None
-    data = opened.read(length + _CHECKSUM_BYTES)
-    return (length, data[:length]) if len(data) == length + _CHECKSUM_BYTES else None
 
 
 def _points(event: bytes) -> int:
     """Return the number of values in an event, without those for the table of hyperparameters."""
     return sum(
         not value[2:].startswith(_HPARAMS)  # The tag is the first field; these tags are shorter than 128 bytes.
-        for summary in _messages(event, _SUMMARY)
-        for value in _messages(summary, _VALUE)
+        for summary in messages(event, SUMMARY)
+        for value in messages(summary, VALUE)
     )
 
 
-def _messages(data: bytes, wanted: int) -> Iterator[bytes]:
-    """Yield the values of a protobuf message's fields with the number `wanted`."""
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        kind = key & 7
-        if kind == 0:
-            _value, at = _varint(data, at)
-        elif kind == 2:
-            length, at = _varint(data, at)
-            if key >> 3 == wanted:
-                yield data[at : at + length]
-            at += length
-        elif kind in (1, 5):
-            at += 8 if kind == 1 else 4
-        else:
-            raise NotEvents
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Return a variable-length integer, and the offset behind it."""
-    value = shift = 0
-    while at < len(data) and shift < 70:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-    raise NotEvents
+def _step(event: bytes) -> int:
+    """Return the step of an event; events of step 0 do not have the field."""
+    return next((value for number, value in fields(event) if number == _STEP and isinstance(value, int)), 0)

@@ -1,5 +1,5 @@
 /** Names for parts of the generated types of the API. */
-import type { JobSummary, LogStream } from './types';
+import type { JobSpec, JobSummary, LogStream } from './types';
 
 /** A phase of a job. All engines use the seven phases of T9k. */
 export type Phase = JobSummary['phase'];
@@ -9,6 +9,8 @@ export type Action = JobSummary['actions'][number];
 export type PendingAction = NonNullable<JobSummary['pending_action']>;
 /** Name of an engine. */
 export type EngineName = JobSummary['engine'];
+/** Origin of a job's code: a snapshot or a git repository. */
+export type CodeSource = NonNullable<JobSpec['source']>;
 /** Source of a log stream. */
 export type LogSource = LogStream['source'];
 /**

@@ -1,19 +1,21 @@
 /** Typed client of the REST API. */
 
-import { URLExt } from '@jupyterlab/coreutils';
-import { ServerConnection } from '@jupyterlab/services';
-import { TranslationBundle } from '@jupyterlab/translation';
-import { loadTranslation } from '../common/translation';
 import { Action } from './aliases';
+import { HttpClient, Query } from './http';
 import {
-  ApiError as ApiErrorBody,
   Capacity,
   Checkpoints,
+  CodeText,
   CreateJob,
+  CreateSweep,
   EngineInfo,
   Event,
+  FileDiff,
+  ExpandSweep,
   Job,
+  JobCode,
   JobPage,
+  KindSchema,
   LaunchPreview,
   LogLine,
   LogStream,
@@ -27,57 +29,19 @@ import {
   ReadManifest,
   ReadManifestRequest,
   Replica,
+  Restored,
+  RepositoryFacts,
+  RepositoryRequest,
+  SnapshotDiffRequest,
+  SnapshotPreview,
+  SnapshotRequest,
+  SweepPreview,
+  SweepResult,
+  SweepResults,
   TensorBoard,
   TensorBoardList,
   Volume
 } from './types';
-
-/** Path of the API below the server's base URL. */
-export const NAMESPACE = 't9kjob';
-
-/** Error answer of the API, or a request without an answer. */
-export class ApiError extends Error {
-  constructor(
-    /** HTTP status; 0 if the server did not answer. */
-    readonly status: number,
-    body: Partial<ApiErrorBody> & { message: string }
-  ) {
-    super(body.message);
-    this.name = 'ApiError';
-    this.code = body.code ?? null;
-    this.field = body.field ?? null;
-    this.line = body.line ?? null;
-    this.column = body.column ?? null;
-    this.hint = body.hint ?? null;
-    this.verbatim = body.verbatim ?? null;
-  }
-
-  /** Machine-readable identifier of the error. */
-  readonly code: string | null;
-  /** JSON pointer to the invalid field of the request; null if no single field is invalid. */
-  readonly field: string | null;
-  /** Line of the error in a text of the request, from 1. */
-  readonly line: number | null;
-  /** Column of the error, from 1. */
-  readonly column: number | null;
-  /** Sentence that says what the user can do. */
-  readonly hint: string | null;
-  /** Verbatim message of the underlying system. */
-  readonly verbatim: string | null;
-
-  /** True if the route does not exist, because the server part is not installed or not enabled. */
-  get serverPartMissing(): boolean {
-    return this.code === 'ServerPartMissing';
-  }
-}
-
-/** Return an error if it is an `ApiError`; throw it again otherwise, because it is a bug. */
-export function expectApiError(error: unknown): ApiError {
-  if (error instanceof ApiError) {
-    return error;
-  }
-  throw error;
-}
 
 /** Filter and page of a list of jobs. */
 export interface IJobQuery {
@@ -89,21 +53,8 @@ export interface IJobQuery {
   offset?: number;
 }
 
-type Query = Record<string, string | number | boolean | string[] | undefined>;
-
-interface IRequest {
-  query?: Query;
-  body?: object;
-  signal?: AbortSignal;
-}
-
 /** A method for every route of the API. All methods reject with `ApiError`. */
-export class ApiClient {
-  constructor(
-    readonly serverSettings: ServerConnection.ISettings,
-    private readonly _trans: TranslationBundle = loadTranslation(null)
-  ) {}
-
+export class ApiClient extends HttpClient {
   /** Return all engines, including unavailable ones. */
   async engines(): Promise<EngineInfo[]> {
     return (await this._get<{ engines: EngineInfo[] }>(['engines'])).engines;
@@ -123,6 +74,11 @@ export class ApiClient {
     return (
       await this._get<{ volumes: Volume[] }>(['cluster', 'volumes'], query)
     ).volumes;
+  }
+
+  /** Return the fields of an engine's manifests. */
+  manifestSchema(engine: string): Promise<KindSchema> {
+    return this._get(['cluster', 'manifest-schema'], { engine });
   }
 
   /** Return the queues that a job in a namespace can use. */
@@ -262,12 +218,89 @@ export class ApiClient {
     return this._send('POST', ['launch', 'preview'], { body: request, signal });
   }
 
+  /** Return the jobs of a sweep, and the checks of the sweep. */
+  expandSweep(
+    request: ExpandSweep,
+    signal?: AbortSignal
+  ): Promise<SweepPreview> {
+    return this._send('POST', ['launch', 'sweep'], { body: request, signal });
+  }
+
+  /** Create the jobs of a sweep. A repeated request with the same `request_id` returns the jobs of the first one. */
+  createSweep(request: CreateSweep): Promise<SweepResult> {
+    return this._send('POST', ['sweeps'], { body: request });
+  }
+
+  /** Return the metrics that the jobs of a sweep reported. */
+  getSweepResults(id: string): Promise<SweepResults> {
+    return this._send('GET', ['sweeps', id]);
+  }
+
+  /** Stop all jobs of a sweep. */
+  stopSweep(id: string): Promise<SweepResult> {
+    return this._send('POST', ['sweeps', id, 'stop']);
+  }
+
+  /** Create new jobs for those of a sweep that failed. */
+  retrySweep(id: string): Promise<SweepResult> {
+    return this._send('POST', ['sweeps', id, 'retry']);
+  }
+
+  /** End and delete all jobs of a sweep. */
+  deleteSweep(id: string): Promise<SweepResult> {
+    return this._send('DELETE', ['sweeps', id]);
+  }
+
   /**
    * Return the values of the launch form for a manifest, and the parts of the manifest that the
    * form cannot represent.
    */
   readManifest(request: ReadManifestRequest): Promise<ReadManifest> {
     return this._send('POST', ['launch', 'manifest'], { body: request });
+  }
+
+  /** Return the files of the snapshot that a form would take. */
+  snapshot(
+    request: SnapshotRequest,
+    signal?: AbortSignal
+  ): Promise<SnapshotPreview> {
+    return this._send('POST', ['launch', 'snapshot'], {
+      body: request,
+      signal
+    });
+  }
+
+  /** Return how a file of a snapshot differs from the commit that is checked out. */
+  snapshotDiff(request: SnapshotDiffRequest): Promise<FileDiff> {
+    return this._send('POST', ['launch', 'snapshot-diff'], { body: request });
+  }
+
+  /** Return facts about the git repository of a form: the user's own clone, and the repository elsewhere. */
+  repository(
+    request: RepositoryRequest,
+    signal?: AbortSignal
+  ): Promise<RepositoryFacts> {
+    return this._send('POST', ['launch', 'repository'], {
+      body: request,
+      signal
+    });
+  }
+
+  /** Return the code that a job runs, compared with the files of now. */
+  code(id: string): Promise<JobCode> {
+    return this._get(['jobs', id, 'code']);
+  }
+
+  /** Return a file of a job's code, and how the file of now differs from it. */
+  codeFile(id: string, file: string): Promise<CodeText> {
+    return this._get(['jobs', id, 'code-file'], { file });
+  }
+
+  /** Write a job's code to a new folder, given as a path of the contents API. */
+  restoreCode(id: string, folder: string): Promise<Restored> {
+    return this._send('POST', ['jobs', id, 'restored-code'], {
+      body: { folder }
+    });
   }
 
   /** Return the running TensorBoards, and whether a TensorBoard can be started. */
@@ -298,114 +331,5 @@ export class ApiClient {
   /** Stop a TensorBoard. */
   async stopTensorBoard(id: string): Promise<void> {
     await this._send('DELETE', ['tensorboards', id]);
-  }
-
-  private _url(path: string[], query: Query = {}): string {
-    const search = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) {
-      for (const item of Array.isArray(value) ? value : [value]) {
-        if (item !== undefined) {
-          search.append(name, String(item));
-        }
-      }
-    }
-    const url = URLExt.join(
-      this.serverSettings.baseUrl,
-      NAMESPACE,
-      ...path.map(encodeURIComponent)
-    );
-    const text = search.toString();
-    return text ? `${url}?${text}` : url;
-  }
-
-  private _get<T>(path: string[], query: Query = {}): Promise<T> {
-    return this._send('GET', path, { query });
-  }
-
-  private async _send<T>(
-    method: string,
-    path: string[],
-    request: IRequest = {}
-  ): Promise<T> {
-    const response = await this._request(method, path, request);
-    if (response.status === 204) {
-      return null as T;
-    }
-    const text = await response.text().catch(error => {
-      throw this._noAnswer(error);
-    });
-    try {
-      return JSON.parse(text) as T;
-    } catch (error) {
-      // A login page or a page of a proxy can have a success status.
-      throw new ApiError(response.status, {
-        message: this._trans.__(
-          'The answer did not come from the server part of Distributed Jobs.'
-        ),
-        code: 'NotJson',
-        hint: this._trans.__(
-          'You may have to log in again: reload the page. A proxy in between may also be the cause.'
-        ),
-        verbatim: String(error)
-      });
-    }
-  }
-
-  private async _request(
-    method: string,
-    path: string[],
-    { query, body, signal }: IRequest
-  ): Promise<Response> {
-    let response: Response;
-    try {
-      response = await ServerConnection.makeRequest(
-        this._url(path, query),
-        { method, signal, ...(body && { body: JSON.stringify(body) }) },
-        this.serverSettings
-      );
-    } catch (error) {
-      throw this._noAnswer(error);
-    }
-    if (!response.ok) {
-      throw await this._error(response);
-    }
-    return response;
-  }
-
-  private _noAnswer(error: unknown): ApiError {
-    return new ApiError(0, {
-      message: this._trans.__('The Jupyter server does not answer.'),
-      code: 'NoAnswer',
-      verbatim: String(error)
-    });
-  }
-
-  /** Return the error for an answer. The API sends errors as JSON; a 404 without JSON is Jupyter's own page. */
-  private async _error(response: Response): Promise<ApiError> {
-    const text = await response.text();
-    let body: Partial<ApiErrorBody> = {};
-    try {
-      body = JSON.parse(text);
-    } catch {
-      if (response.status === 404) {
-        return new ApiError(404, {
-          message: this._trans.__(
-            'The server part of Distributed Jobs is not running.'
-          ),
-          code: 'ServerPartMissing'
-        });
-      }
-      // The answer is the HTML page of a proxy or hub, which is not shown to the user.
-    }
-    return new ApiError(response.status, {
-      ...body,
-      message:
-        body.message ||
-        this._trans.__(
-          'The Jupyter server answered %1 %2.',
-          response.status,
-          response.statusText
-        )
-    });
   }
 }

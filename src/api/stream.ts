@@ -4,7 +4,7 @@ import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { NAMESPACE } from './client';
+import { NAMESPACE } from './http';
 
 /** The maximum delay before the first attempt to reconnect, in ms; it doubles with every failure. */
 const FIRST_DELAY = 1000;
@@ -27,13 +27,27 @@ export class JsonSocket<Outgoing, Incoming> implements IDisposable {
    *
    * @param settings - URLs and token of the server.
    * @param path - Components of the path below the API's path, not encoded.
+   * @param begin - Connect when this promise resolves; at once by default.
    */
-  constructor(settings: ServerConnection.ISettings, path: string[]) {
+  constructor(
+    settings: ServerConnection.ISettings,
+    path: string[],
+    begin?: Promise<void>
+  ) {
     this._settings = settings;
     this._path = path;
     window.addEventListener('online', this._onOnline);
     document.addEventListener('visibilitychange', this._onVisible);
-    this._connect();
+    if (begin) {
+      void begin.then(() => {
+        // The browser may have come back online before, which connects too.
+        if (!this._socket) {
+          this.reconnect();
+        }
+      });
+    } else {
+      this._connect();
+    }
   }
 
   /** True if the connection is open. */

@@ -90,6 +90,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/cluster/manifest-schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the fields of an engine's manifests, as the cluster accepts them */
+        get: operations["getManifestSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/jobs": {
         parameters: {
             query?: never;
@@ -205,6 +222,57 @@ export interface paths {
         get: operations["findCheckpoints"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the code that a job runs, compared with the files of now */
+        get: operations["getCode"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/code-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return a file of the copy that a job runs, and how the file of now differs from it */
+        get: operations["getCodeFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/restored-code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Write the copy that a job runs to a new folder */
+        post: operations["restoreCode"];
         delete?: never;
         options?: never;
         head?: never;
@@ -342,6 +410,214 @@ export interface paths {
         /** Read a manifest into a form, and list what the form can not express */
         post: operations["readManifest"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/sweep": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the jobs of a sweep with their checks, without creating them */
+        post: operations["expandSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/presets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the presets and locks for the form of an engine */
+        get: operations["listPresets"];
+        put?: never;
+        /** Save a preset of the user */
+        post: operations["savePreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/presets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Rename a preset of the user */
+        post: operations["renamePreset"];
+        /** Delete a preset of the user */
+        delete: operations["deletePreset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/applied-preset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return a spec with the values of a preset, and what could not be applied */
+        post: operations["applyPreset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/sweeps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Create the jobs of a sweep. All are checked before the first one is created; the answer names those that failed */
+        post: operations["createSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/sweeps/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the metrics that the jobs of a sweep reported */
+        get: operations["getSweepResults"];
+        put?: never;
+        post?: never;
+        /** End and delete all jobs of a sweep */
+        delete: operations["deleteSweep"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/sweeps/{id}/{sweep_action}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop all jobs of a sweep, or create new jobs for those that failed */
+        post: operations["actOnSweep"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/snapshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the content of the snapshot that a form would take */
+        post: operations["listSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/snapshot-diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return how a file of a snapshot differs from the commit */
+        post: operations["diffSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/launch/repository": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return facts about the git repository of a form */
+        post: operations["readRepository"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/tries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try a job on this machine for some steps or seconds, before it is submitted elsewhere; one try runs at a time */
+        post: operations["createTry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/tries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return a try. A running try ends if no request asks for it for 30 seconds */
+        get: operations["getTry"];
+        put?: never;
+        post?: never;
+        /** Stop a try; its state tells when its processes have ended */
+        delete: operations["stopTry"];
         options?: never;
         head?: never;
         patch?: never;
@@ -544,6 +820,39 @@ export interface components {
              * @default null
              */
             traceback: string | null;
+        };
+        /**
+         * AppliedPreset
+         * @description A spec with the values of a preset, and what could not be applied.
+         */
+        AppliedPreset: {
+            spec: components["schemas"]["JobSpec"];
+            /** Notes */
+            notes: components["schemas"]["Check"][];
+        };
+        /**
+         * ApplyPreset
+         * @description Request for a spec with the values of a preset.
+         */
+        ApplyPreset: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            spec: components["schemas"]["JobSpecInput"];
+            /**
+             * Values
+             * @description Values by JSON pointer into the spec: `/runtime/image`.
+             */
+            values: {
+                [key: string]: unknown;
+            };
         };
         /**
          * Attempt
@@ -854,6 +1163,149 @@ export interface components {
             resources?: components["schemas"]["ResourcesInput"];
         };
         /**
+         * CodeFile
+         * @description A file of a snapshot.
+         */
+        CodeFile: {
+            /** Path */
+            path: string;
+            /**
+             * Size
+             * @description Bytes.
+             */
+            size: number;
+            /**
+             * Change
+             * @description Compared with the commit (form) or with the files of now (job); null: nothing to compare.
+             * @default null
+             */
+            change: ("same" | "changed" | "new" | "gone") | null;
+        };
+        /**
+         * CodeSnapshot
+         * @description Copy of a folder that is taken when the job is submitted.
+         *
+         *     Attributes
+         *     ----------
+         *     folder
+         *         Absolute path of the folder in the job. The entrypoint lies in it.
+         *     leave_out
+         *         Patterns of files that are not copied, as in ``.gitignore``, in addition to git's own rules.
+         *     taken
+         *         The copy; None before the submission.
+         */
+        CodeSnapshot: {
+            /**
+             * Kind
+             * @default snapshot
+             * @constant
+             */
+            kind: "snapshot";
+            /** Folder */
+            folder: string;
+            /** Leave Out */
+            leave_out: string[];
+            /** @default null */
+            taken: components["schemas"]["TakenSnapshot"] | null;
+        };
+        /**
+         * CodeSnapshot
+         * @description Copy of a folder that is taken when the job is submitted.
+         *
+         *     Attributes
+         *     ----------
+         *     folder
+         *         Absolute path of the folder in the job. The entrypoint lies in it.
+         *     leave_out
+         *         Patterns of files that are not copied, as in ``.gitignore``, in addition to git's own rules.
+         *     taken
+         *         The copy; None before the submission.
+         */
+        CodeSnapshotInput: {
+            /**
+             * Kind
+             * @default snapshot
+             * @constant
+             */
+            kind?: "snapshot";
+            /** Folder */
+            folder: string;
+            /** Leave Out */
+            leave_out?: string[];
+            /** @default null */
+            taken?: components["schemas"]["TakenSnapshotInput"] | null;
+        };
+        /**
+         * CodeText
+         * @description A file of a job's copy: its text, and how the file of now differs from it.
+         */
+        CodeText: {
+            /** Path */
+            path: string;
+            /**
+             * Diff
+             * @description Unified diff; empty: no difference; null: binary or too large.
+             * @default null
+             */
+            diff: string | null;
+            /**
+             * Text
+             * @description Null: binary, too large, or not part of the copy.
+             * @default null
+             */
+            text: string | null;
+        };
+        /**
+         * Commit
+         * @description Commit that was checked out when a snapshot was taken.
+         *
+         *     `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch.
+         */
+        Commit: {
+            /** Id */
+            id: string;
+            /**
+             * Branch
+             * @default null
+             */
+            branch: string | null;
+            /**
+             * Subject
+             * @default
+             */
+            subject: string;
+            /**
+             * Changed
+             * @default 0
+             */
+            changed: number;
+        };
+        /**
+         * Commit
+         * @description Commit that was checked out when a snapshot was taken.
+         *
+         *     `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch.
+         */
+        CommitInput: {
+            /** Id */
+            id: string;
+            /**
+             * Branch
+             * @default null
+             */
+            branch?: string | null;
+            /**
+             * Subject
+             * @default
+             */
+            subject?: string;
+            /**
+             * Changed
+             * @default 0
+             */
+            changed?: number;
+        };
+        /**
          * CreateJob
          * @description Create a job from a spec or from an edited manifest; `dry_run` only validates it.
          */
@@ -880,6 +1332,12 @@ export interface components {
              */
             manifest?: string | null;
             /**
+             * Written
+             * @description YAML that the user has written before: the manifest of `spec` in a preview keeps its comments and its order.
+             * @default null
+             */
+            written?: string | null;
+            /**
              * Path
              * @description The file that the form was opened for (a notebook's source).
              * @default null
@@ -891,6 +1349,33 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+            /** Request Id */
+            request_id: string;
+        };
+        /**
+         * CreateSweep
+         * @description Create the jobs of a sweep. A repeated `request_id` returns the jobs that it created.
+         */
+        CreateSweep: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            /** @description The job that all jobs of the sweep start from. */
+            spec: components["schemas"]["JobSpecInput"];
+            sweep: components["schemas"]["Sweep"];
+            /**
+             * Path
+             * @description The file that the form was opened for.
+             * @default null
+             */
+            path?: string | null;
             /** Request Id */
             request_id: string;
         };
@@ -1077,10 +1562,16 @@ export interface components {
         EngineFacts: {
             /**
              * Shares Lab Filesystem
-             * @description Jobs are processes of the machine or container of this Jupyter server, and see its files at the same paths.
+             * @description Jobs see the files of this Jupyter server at the same paths.
              * @default false
              */
             shares_lab_filesystem: boolean;
+            /**
+             * Runs On Lab Machine
+             * @description Jobs are processes of the machine or container of this Jupyter server: they use its CPU and GPUs, end with it, and count as its activity.
+             * @default false
+             */
+            runs_on_lab_machine: boolean;
             /**
              * Runs In Kernel
              * @description Jobs run with the Python of a kernel; otherwise in a container image.
@@ -1093,6 +1584,12 @@ export interface components {
              * @default false
              */
             outlives_server: boolean;
+            /**
+             * Queues Sweeps
+             * @description Jobs of a sweep wait for their turn by themselves. Otherwise they are created paused, and a server resumes the next one.
+             * @default false
+             */
+            queues_sweeps: boolean;
             /**
              * Has Namespaces
              * @description Jobs live in namespaces that the user can choose.
@@ -1315,6 +1812,31 @@ export interface components {
             events: components["schemas"]["Event"][];
         };
         /**
+         * ExpandSweep
+         * @description Request for the jobs of a sweep. Nothing is created.
+         */
+        ExpandSweep: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            /** @description The job that all jobs of the sweep start from. */
+            spec: components["schemas"]["JobSpecInput"];
+            sweep: components["schemas"]["Sweep"];
+            /**
+             * Path
+             * @description The file that the form was opened for.
+             * @default null
+             */
+            path?: string | null;
+        };
+        /**
          * Failure
          * @description The first rank that failed, with the error that ended it where that is known.
          */
@@ -1370,6 +1892,20 @@ export interface components {
             link: components["schemas"]["Link"] | null;
             /** @default null */
             last_output: components["schemas"]["LastOutput"] | null;
+        };
+        /**
+         * FileDiff
+         * @description Difference of one file.
+         */
+        FileDiff: {
+            /** Path */
+            path: string;
+            /**
+             * Diff
+             * @description Unified diff; empty: no difference; null: binary or too large.
+             * @default null
+             */
+            diff: string | null;
         };
         /**
          * Fix
@@ -1437,6 +1973,166 @@ export interface components {
              * @default false
              */
             library: boolean;
+        };
+        /**
+         * GitRepository
+         * @description Git repository whose commit a job runs. Where the job runs, a clone is made before the job starts.
+         *
+         *     Attributes
+         *     ----------
+         *     address
+         *         Address of the repository, without credentials.
+         *     ref
+         *         Branch, tag or commit; empty for the default branch.
+         *     folder
+         *         Folder in the repository from which Python imports modules; empty for the repository itself.
+         *     worktree
+         *         Absolute path of the user's own clone, as the job sees it. The job reads files below it from its clone instead.
+         *     submodules
+         *         True to clone submodules too.
+         *     history
+         *         True to clone the history too; False for the commit alone.
+         *     secret
+         *         Kubernetes Secret with the credentials; None without. Its keys are ``ssh-privatekey`` and ``known_hosts`` for an
+         *         SSH address, otherwise ``username`` and ``password``.
+         *     image
+         *         Image of git-sync, which clones in a cluster; None for the default.
+         *     commit
+         *         Commit that runs; None before the submission, or if JupyterLab can't ask the repository.
+         *     path
+         *         Absolute path of the clone in the job; None before the submission.
+         */
+        GitRepository: {
+            /**
+             * Kind
+             * @default git
+             * @constant
+             */
+            kind: "git";
+            /** Address */
+            address: string;
+            /**
+             * Ref
+             * @default
+             */
+            ref: string;
+            /**
+             * Folder
+             * @default
+             */
+            folder: string;
+            /**
+             * Worktree
+             * @default null
+             */
+            worktree: string | null;
+            /**
+             * Submodules
+             * @default false
+             */
+            submodules: boolean;
+            /**
+             * History
+             * @default false
+             */
+            history: boolean;
+            /**
+             * Secret
+             * @default null
+             */
+            secret: string | null;
+            /**
+             * Image
+             * @default null
+             */
+            image: string | null;
+            /** @default null */
+            commit: components["schemas"]["Commit"] | null;
+            /**
+             * Path
+             * @default null
+             */
+            path: string | null;
+        };
+        /**
+         * GitRepository
+         * @description Git repository whose commit a job runs. Where the job runs, a clone is made before the job starts.
+         *
+         *     Attributes
+         *     ----------
+         *     address
+         *         Address of the repository, without credentials.
+         *     ref
+         *         Branch, tag or commit; empty for the default branch.
+         *     folder
+         *         Folder in the repository from which Python imports modules; empty for the repository itself.
+         *     worktree
+         *         Absolute path of the user's own clone, as the job sees it. The job reads files below it from its clone instead.
+         *     submodules
+         *         True to clone submodules too.
+         *     history
+         *         True to clone the history too; False for the commit alone.
+         *     secret
+         *         Kubernetes Secret with the credentials; None without. Its keys are ``ssh-privatekey`` and ``known_hosts`` for an
+         *         SSH address, otherwise ``username`` and ``password``.
+         *     image
+         *         Image of git-sync, which clones in a cluster; None for the default.
+         *     commit
+         *         Commit that runs; None before the submission, or if JupyterLab can't ask the repository.
+         *     path
+         *         Absolute path of the clone in the job; None before the submission.
+         */
+        GitRepositoryInput: {
+            /**
+             * Kind
+             * @default git
+             * @constant
+             */
+            kind?: "git";
+            /** Address */
+            address: string;
+            /**
+             * Ref
+             * @default
+             */
+            ref?: string;
+            /**
+             * Folder
+             * @default
+             */
+            folder?: string;
+            /**
+             * Worktree
+             * @default null
+             */
+            worktree?: string | null;
+            /**
+             * Submodules
+             * @default false
+             */
+            submodules?: boolean;
+            /**
+             * History
+             * @default false
+             */
+            history?: boolean;
+            /**
+             * Secret
+             * @default null
+             */
+            secret?: string | null;
+            /**
+             * Image
+             * @default null
+             */
+            image?: string | null;
+            /** @default null */
+            commit?: components["schemas"]["CommitInput"] | null;
+            /**
+             * Path
+             * @default null
+             */
+            path?: string | null;
         };
         /**
          * ImportedModule
@@ -1599,6 +2295,11 @@ export interface components {
              * @description Log directories for TensorBoard.
              */
             log_dirs: string[];
+            /**
+             * @description The job's place in its sweep; null if it belongs to none.
+             * @default null
+             */
+            sweep: components["schemas"]["SweepMember"] | null;
             spec: components["schemas"]["JobSpec"];
             /**
              * Command
@@ -1648,6 +2349,46 @@ export interface components {
              * @default null
              */
             rerun_of: string | null;
+        };
+        /**
+         * JobCode
+         * @description The code that a job runs.
+         */
+        JobCode: {
+            /**
+             * Source
+             * @description Null: the job reads the files as they are.
+             */
+            source: (components["schemas"]["CodeSnapshot"] | components["schemas"]["GitRepository"]) | null;
+            /**
+             * Kept
+             * @description The copy exists, and this lab sees it.
+             * @default false
+             */
+            kept: boolean;
+            /**
+             * Reason
+             * @description Why the copy can't be shown, a sentence.
+             * @default null
+             */
+            reason: string | null;
+            /**
+             * Files
+             * @description Files of the copy, compared with the files of now; changed ones first.
+             */
+            files: components["schemas"]["CodeFile"][];
+            /**
+             * Changed
+             * @description Files that differ from the files of now.
+             * @default 0
+             */
+            changed: number;
+            /**
+             * Compared
+             * @description The copied folder exists, so the files were compared.
+             * @default false
+             */
+            compared: boolean;
         };
         /**
          * JobDetail
@@ -1753,11 +2494,10 @@ export interface components {
             keep_logs: boolean;
             /**
              * Source
+             * @description Snapshot or git repository that runs; null: the files as they are.
              * @default null
              */
-            source: {
-                [key: string]: unknown;
-            } | null;
+            source: (components["schemas"]["CodeSnapshot"] | components["schemas"]["GitRepository"]) | null;
             /**
              * Extra
              * @description JSON merge patch that is applied to the manifest last; `$by` patches single items of lists.
@@ -1836,11 +2576,10 @@ export interface components {
             keep_logs?: boolean;
             /**
              * Source
+             * @description Snapshot or git repository that runs; null: the files as they are.
              * @default null
              */
-            source?: {
-                [key: string]: unknown;
-            } | null;
+            source?: (components["schemas"]["CodeSnapshotInput"] | components["schemas"]["GitRepositoryInput"]) | null;
             /**
              * Extra
              * @description JSON merge patch that is applied to the manifest last; `$by` patches single items of lists.
@@ -2000,6 +2739,11 @@ export interface components {
              * @description Log directories for TensorBoard.
              */
             log_dirs: string[];
+            /**
+             * @description The job's place in its sweep; null if it belongs to none.
+             * @default null
+             */
+            sweep: components["schemas"]["SweepMember"] | null;
         };
         /**
          * Kernel
@@ -2033,6 +2777,36 @@ export interface components {
              * @default null
              */
             torch: components["schemas"]["TorchInfo"] | null;
+        };
+        /**
+         * KindSchema
+         * @description The fields of a manifest kind.
+         */
+        KindSchema: {
+            /**
+             * Kind
+             * @description `kind` of the manifest.
+             */
+            kind: string;
+            /**
+             * Source
+             * @description The cluster's own schema, or the fields that this extension knows.
+             * @enum {string}
+             */
+            source: "cluster" | "bundled";
+            /**
+             * Note
+             * @description Why the cluster's own schema is not used, a sentence.
+             * @default null
+             */
+            note: string | null;
+            /**
+             * Root
+             * @description Index of the manifest's own node.
+             */
+            root: number;
+            /** Nodes */
+            nodes: components["schemas"]["SchemaNode"][];
         };
         /**
          * LastOutput
@@ -2083,6 +2857,31 @@ export interface components {
             kernel: components["schemas"]["Kernel"] | null;
         };
         /**
+         * LeftOutFiles
+         * @description A file or folder that a snapshot leaves out.
+         */
+        LeftOutFiles: {
+            /**
+             * Path
+             * @description The path of a folder ends with a slash.
+             */
+            path: string;
+            /** Files */
+            files: number;
+            /**
+             * Size
+             * @description Bytes.
+             */
+            size: number;
+            /**
+             * Complete
+             * @description False: counting ended early, so there are more.
+             */
+            complete: boolean;
+            /** Reason */
+            reason: string;
+        };
+        /**
          * Link
          * @description Target of a reason or check: a log position, a line of a file, a field, or a page.
          */
@@ -2116,6 +2915,12 @@ export interface components {
              */
             line: number | null;
             /**
+             * Cell
+             * @description Cell of a notebook, from 1, to which `line` belongs.
+             * @default null
+             */
+            cell: number | null;
+            /**
              * Field
              * @description JSON pointer into the spec.
              * @default null
@@ -2126,6 +2931,40 @@ export interface components {
              * @default null
              */
             url: string | null;
+        };
+        /**
+         * Lock
+         * @description A rule of the administrator about a field of jobs. The server refuses jobs that break it.
+         */
+        Lock: {
+            /**
+             * Field
+             * @description JSON pointer into the spec or the manifest; `*` stands for each item.
+             */
+            field: string;
+            /**
+             * Rule
+             * @enum {string}
+             */
+            rule: "value" | "allowed" | "maximum";
+            /**
+             * Values
+             * @description The fixed value, or the allowed ones; `*` in a text matches any characters.
+             */
+            values: unknown[];
+            /**
+             * Maximum
+             * @description Number or quantity.
+             * @default null
+             */
+            maximum: number | string | null;
+            /**
+             * Reason
+             * @description In the administrator's words.
+             */
+            reason: string;
+            /** Engines */
+            engines: string[];
         };
         /**
          * LogAppend
@@ -2505,6 +3344,87 @@ export interface components {
             current_text: string | null;
         };
         /**
+         * MedianRule
+         * @description Rule that stops a job which is worse than the other jobs of its sweep.
+         *
+         *     At the job's newest step, its best value so far is compared with the median of the other jobs' averages up to the
+         *     same step, as in Vizier.
+         */
+        MedianRule: {
+            /**
+             * Metric
+             * @description Name of the metric: `val_loss`, `val/acc`.
+             */
+            metric: string;
+            /**
+             * Goal
+             * @default minimize
+             * @enum {string}
+             */
+            goal: "minimize" | "maximize";
+            /**
+             * After
+             * @description Step before which no job is stopped.
+             * @default 0
+             */
+            after: number;
+            /**
+             * Least Jobs
+             * @description Number of other jobs that must have reached the step.
+             * @default 3
+             */
+            least_jobs: number;
+        };
+        /**
+         * MedianRule
+         * @description Rule that stops a job which is worse than the other jobs of its sweep.
+         *
+         *     At the job's newest step, its best value so far is compared with the median of the other jobs' averages up to the
+         *     same step, as in Vizier.
+         */
+        MedianRuleInput: {
+            /**
+             * Metric
+             * @description Name of the metric: `val_loss`, `val/acc`.
+             */
+            metric: string;
+            /**
+             * Goal
+             * @default minimize
+             * @enum {string}
+             */
+            goal?: "minimize" | "maximize";
+            /**
+             * After
+             * @description Step before which no job is stopped.
+             * @default 0
+             */
+            after?: number;
+            /**
+             * Least Jobs
+             * @description Number of other jobs that must have reached the step.
+             * @default 3
+             */
+            least_jobs?: number;
+        };
+        /**
+         * MetricSummary
+         * @description A metric that a job reported.
+         */
+        MetricSummary: {
+            /** Last */
+            last: number;
+            /** Least */
+            least: number;
+            /** Greatest */
+            greatest: number;
+            /**
+             * At
+             * @description Step of the last value; or the number of values if they are from the log.
+             */
+            at: number;
+        };
+        /**
          * MissingSpan
          * @description A part of a log that was lost before it could be kept.
          */
@@ -2681,6 +3601,52 @@ export interface components {
             limited: string | null;
         };
         /**
+         * NotebookCell
+         * @description A code cell of a notebook, and what becomes of it in a job.
+         */
+        NotebookCell: {
+            /**
+             * Number
+             * @description From 1, all cells of the notebook counted.
+             */
+            number: number;
+            /**
+             * Key
+             * @description Name of the cell in the option --t9kjob-cells: its id, or its number.
+             */
+            key: string;
+            /**
+             * Text
+             * @description Its first line.
+             */
+            text: string;
+            /** Lines */
+            lines: number;
+            /**
+             * Runs
+             * @description It runs unless the job chooses otherwise.
+             */
+            runs: boolean;
+            /**
+             * Mark
+             * @description As it is; changed to Python; the user has to decide; left out.
+             * @enum {string}
+             */
+            mark: "same" | "changed" | "question" | "left_out";
+            /**
+             * Note
+             * @description What becomes of it; null if it runs as it is.
+             * @default null
+             */
+            note: string | null;
+            /**
+             * Code
+             * @description As Python; null if a job can't run it, or if the answer is too long.
+             * @default null
+             */
+            code: string | null;
+        };
+        /**
          * NotebookInfo
          * @description How a notebook becomes a script.
          */
@@ -2692,16 +3658,49 @@ export interface components {
             script_path: string;
             /**
              * Cells
-             * @description Code cells that run.
+             * @description The code cells that are not empty.
              */
-            cells: number;
-            /** Skipped */
-            skipped: components["schemas"]["SkippedLine"][];
+            cells: components["schemas"]["NotebookCell"][];
+            /**
+             * Text Cells
+             * @description Number of other cells.
+             * @default 0
+             */
+            text_cells: number;
             /**
              * Kernel
              * @default null
              */
             kernel: string | null;
+            /**
+             * Parameters Cell
+             * @description Number of the cell with the tag `parameters`.
+             * @default null
+             */
+            parameters_cell: number | null;
+            /**
+             * Installs
+             * @description Commands that install packages.
+             */
+            installs: string[];
+        };
+        /**
+         * NotebookLaunch
+         * @description A command of a notebook that starts a script with a launcher; the form is filled from it.
+         */
+        NotebookLaunch: {
+            /**
+             * Path
+             * @description Contents API path of the notebook.
+             */
+            path: string;
+            /**
+             * Cell
+             * @description From 1, all cells of the notebook counted.
+             */
+            cell: number;
+            /** Command */
+            command: string;
         };
         /**
          * OpenTensorBoard
@@ -2719,6 +3718,34 @@ export interface components {
              * @description Log directories as contents API paths or absolute paths, without a job.
              */
             paths?: string[];
+        };
+        /**
+         * OwnRepository
+         * @description The user's clone in which the form's file lies.
+         */
+        OwnRepository: {
+            /**
+             * Worktree
+             * @description Its folder, as the job sees it.
+             */
+            worktree: string;
+            /**
+             * Folder
+             * @description Folder of the file in the repository; empty: the repository itself.
+             */
+            folder: string;
+            /**
+             * Address
+             * @description Address from which it was cloned; null: none that can be used.
+             */
+            address: string | null;
+            /** @description Commit that is checked out; `changed` counts the files that differ. */
+            commit: components["schemas"]["Commit"] | null;
+            /**
+             * Pushed
+             * @description The commit is known to be in the repository elsewhere.
+             */
+            pushed: boolean;
         };
         /**
          * Pod
@@ -2846,6 +3873,11 @@ export interface components {
             script: components["schemas"]["ScriptInfo"];
             /** @default null */
             notebook: components["schemas"]["NotebookInfo"] | null;
+            /**
+             * @description The command of the requested notebook that starts `path`, from which the form is filled.
+             * @default null
+             */
+            launched_by: components["schemas"]["NotebookLaunch"] | null;
             /** Kernels */
             kernels: components["schemas"]["Kernel"][];
             /** Engines */
@@ -2879,6 +3911,11 @@ export interface components {
              * @description What could not be carried over from another engine.
              */
             notes: components["schemas"]["Check"][];
+            /**
+             * @description Null if the script does not import it or does not lack it.
+             * @default null
+             */
+            recorder: components["schemas"]["RecorderOffer"] | null;
         };
         /**
          * PrefillRequest
@@ -2900,6 +3937,7 @@ export interface components {
             engine?: string;
             /**
              * Namespace
+             * @description Empty: the namespace of the volume with the file, or else the engine's default. Without `spec` it is a preference, for which the file must be on a volume of the namespace.
              * @default
              */
             namespace?: string;
@@ -2914,6 +3952,85 @@ export interface components {
              * @default null
              */
             crossed_from?: string | null;
+            /**
+             * Whole Notebook
+             * @description Run a notebook's cells even if one of them starts a training with torchrun.
+             * @default false
+             */
+            whole_notebook?: boolean;
+        };
+        /**
+         * Preset
+         * @description A preset that the form offers.
+         */
+        Preset: {
+            /** Name */
+            name: string;
+            /**
+             * Values
+             * @description Values by JSON pointer into the spec: `/runtime/image`.
+             */
+            values: {
+                [key: string]: unknown;
+            };
+            /**
+             * Args
+             * @default null
+             */
+            args: string[] | null;
+            /**
+             * Engines
+             * @description Engines whose forms offer the preset; empty: all.
+             */
+            engines: string[];
+            /** Id */
+            id: string;
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "own" | "administrator";
+        };
+        /**
+         * PresetList
+         * @description Presets and locks for a form, and what could not be read.
+         */
+        PresetList: {
+            /** Presets */
+            presets: components["schemas"]["Preset"][];
+            /** Locks */
+            locks: components["schemas"]["Lock"][];
+            /** Problems */
+            problems: components["schemas"]["PresetProblem"][];
+        };
+        /**
+         * PresetProblem
+         * @description A part of a file or of the configuration that can't be used.
+         */
+        PresetProblem: {
+            /**
+             * Source
+             * @enum {string}
+             */
+            source: "own" | "administrator";
+            /** Message */
+            message: string;
+            /**
+             * Name
+             * @description Name of the preset, or field of the lock.
+             * @default null
+             */
+            name: string | null;
+            /**
+             * Path
+             * @default null
+             */
+            path: string | null;
+            /**
+             * Line
+             * @default null
+             */
+            line: number | null;
         };
         /**
          * PreviewRequest
@@ -2941,6 +4058,12 @@ export interface components {
              * @default null
              */
             manifest?: string | null;
+            /**
+             * Written
+             * @description YAML that the user has written before: the manifest of `spec` in a preview keeps its comments and its order.
+             * @default null
+             */
+            written?: string | null;
             /**
              * Path
              * @description The file that the form was opened for (a notebook's source).
@@ -3251,6 +4374,30 @@ export interface components {
             links: components["schemas"]["Link"][];
         };
         /**
+         * RecorderOffer
+         * @description The recorder, for a script that imports it. The job finds it if the folder is on its `PYTHONPATH`.
+         */
+        RecorderOffer: {
+            /**
+             * Module
+             * @description Module that the script imports: `t9k.em` or `jupyterlab_t9kjob.em`.
+             */
+            module: string;
+            /**
+             * Folder
+             * @description Absolute path of the folder in the job. It is written at the submission.
+             */
+            folder: string;
+        };
+        /**
+         * RenamePreset
+         * @description Request to rename a preset of the user.
+         */
+        RenamePreset: {
+            /** Name */
+            name: string;
+        };
+        /**
          * Replica
          * @description A replica of a job, and its newest attempt.
          */
@@ -3422,6 +4569,61 @@ export interface components {
             scaling_weight?: number | null;
         };
         /**
+         * RepositoryFacts
+         * @description Facts about the repository of a form.
+         */
+        RepositoryFacts: {
+            /**
+             * @description Null: the file lies in no clone that JupyterLab sees.
+             * @default null
+             */
+            own: components["schemas"]["OwnRepository"] | null;
+            /**
+             * @description Commit of the spec's branch or tag now; null: not asked, or not known.
+             * @default null
+             */
+            commit: components["schemas"]["Commit"] | null;
+            /**
+             * Default Branch
+             * @default null
+             */
+            default_branch: string | null;
+            /**
+             * Branches
+             * @description Branches, then tags. At most 500.
+             */
+            branches: string[];
+            /**
+             * Reason
+             * @description Why the repository can't be read here, a sentence.
+             * @default null
+             */
+            reason: string | null;
+            /**
+             * Hint
+             * @default null
+             */
+            hint: string | null;
+        };
+        /**
+         * RepositoryRequest
+         * @description Request for the repository of a form: the user's own clone, and the repository elsewhere.
+         */
+        RepositoryRequest: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            /** @description If its `source` is a git repository, that repository is asked. */
+            spec: components["schemas"]["JobSpecInput"];
+        };
+        /**
          * Resources
          * @description Resources that one replica requests.
          */
@@ -3454,6 +4656,30 @@ export interface components {
             without_torchrun: {
                 [key: string]: string;
             };
+        };
+        /**
+         * RestoreRequest
+         * @description Request to write a job's copy to a new folder.
+         */
+        RestoreRequest: {
+            /**
+             * Folder
+             * @description Contents path of the folder, which must not exist.
+             */
+            folder: string;
+        };
+        /**
+         * Restored
+         * @description Folder to which a job's copy was written.
+         */
+        Restored: {
+            /**
+             * Folder
+             * @description Contents path.
+             */
+            folder: string;
+            /** Files */
+            files: number;
         };
         /**
          * ResumeSpec
@@ -3626,6 +4852,37 @@ export interface components {
             kernel?: string | null;
         };
         /**
+         * SavePreset
+         * @description Request to save a preset of the user.
+         */
+        SavePreset: {
+            /** Name */
+            name: string;
+            /**
+             * Values
+             * @description Values by JSON pointer into the spec: `/runtime/image`.
+             */
+            values?: {
+                [key: string]: unknown;
+            };
+            /**
+             * Args
+             * @default null
+             */
+            args?: string[] | null;
+            /**
+             * Engines
+             * @description Engines whose forms offer the preset; empty: all.
+             */
+            engines?: string[];
+            /**
+             * Replace
+             * @description Overwrite the user's preset of this name.
+             * @default false
+             */
+            replace?: boolean;
+        };
+        /**
          * Scheduling
          * @description Queue, priority and nodes of the replicas in a cluster.
          */
@@ -3694,6 +4951,58 @@ export interface components {
             scheduler?: string | null;
         };
         /**
+         * SchemaNode
+         * @description One value of a manifest: its type, its fields or items, and what it is for.
+         */
+        SchemaNode: {
+            /**
+             * Types
+             * @description Types of the value; empty: any value.
+             */
+            types: ("object" | "array" | "string" | "integer" | "number" | "boolean")[];
+            /**
+             * Description
+             * @description What the value is for; shortened.
+             * @default null
+             */
+            description: string | null;
+            /**
+             * Fields
+             * @description Nodes of an object's fields, by name.
+             */
+            fields: {
+                [key: string]: number;
+            };
+            /**
+             * Required
+             * @description Fields that an object must have.
+             */
+            required: string[];
+            /**
+             * Values
+             * @description Node of the values of an object with arbitrary keys.
+             * @default null
+             */
+            values: number | null;
+            /**
+             * Items
+             * @description Node of a list's items.
+             * @default null
+             */
+            items: number | null;
+            /**
+             * Enum
+             * @description The allowed texts; empty: any.
+             */
+            enum: string[];
+            /**
+             * Others
+             * @description An object may also have fields that are not listed.
+             * @default true
+             */
+            others: boolean;
+        };
+        /**
          * ScriptInfo
          * @description Facts that the server reads from a script's text, without running it.
          */
@@ -3716,15 +5025,33 @@ export interface components {
              */
             distributed: boolean | null;
             /**
+             * Method
+             * @description What distributes the training; `trainer` is Hugging Face's, `process_group` is torch.distributed alone, `none` if nothing does; null where its text does not tell.
+             * @default null
+             */
+            method: ("lightning" | "fabric" | "trainer" | "accelerate" | "deepspeed" | "horovod" | "fsdp" | "ddp" | "rpc" | "process_group" | "none") | null;
+            /**
+             * Method Line
+             * @description Line of the script that tells it; null: in another module.
+             * @default null
+             */
+            method_line: number | null;
+            /**
+             * Own Processes
+             * @description The script starts its processes itself (mp.spawn).
+             * @default false
+             */
+            own_processes: boolean;
+            /**
              * Writes Events
-             * @description It makes a SummaryWriter.
+             * @description It writes TensorBoard events.
              * @default false
              */
             writes_events: boolean;
         };
         /**
          * ScriptOption
-         * @description One ``add_argument`` of a script's argparse parser, read without running the script.
+         * @description One option of a script's command line, read without running the script.
          */
         ScriptOption: {
             /**
@@ -3736,15 +5063,35 @@ export interface components {
             dest: string;
             /**
              * Kind
+             * @description Kind of the value; `choice` if it is one of `choices`, `boolean` if it is typed as True or False.
              * @enum {string}
              */
-            kind: "text" | "int" | "float" | "flag" | "choice" | "list" | "positional";
+            kind: "text" | "int" | "float" | "boolean" | "flag" | "choice" | "list";
+            /**
+             * Item Kind
+             * @description Kind of the items of a `list`.
+             * @default text
+             * @enum {string}
+             */
+            item_kind: "text" | "int" | "float";
+            /**
+             * Items
+             * @description Number of items of a `list` that takes exactly so many; null: any.
+             * @default null
+             */
+            items: number | null;
             /**
              * Default
              * @description As text, a list as a shell would take it, a flag's as True or False; null if none or not a literal.
              * @default null
              */
             default: string | null;
+            /**
+             * Default Expression
+             * @description Source text of a default that only a run of the script tells; `default` is null then.
+             * @default null
+             */
+            default_expression: string | null;
             /** Choices */
             choices: string[];
             /**
@@ -3752,6 +5099,12 @@ export interface components {
              * @default null
              */
             help: string | null;
+            /**
+             * Metavar
+             * @description Name of the value in the script's own help.
+             * @default null
+             */
+            metavar: string | null;
             /**
              * Required
              * @default false
@@ -3775,8 +5128,74 @@ export interface components {
              * @default null
              */
             off_flag: string | null;
+            /**
+             * Value Optional
+             * @description The flag may be given without a value (`nargs='?'`).
+             * @default false
+             */
+            value_optional: boolean;
+            /**
+             * Syntax
+             * @description How a value follows its flag: `--x v`, only `--x=v`, or `x=v` (flags without dashes).
+             * @default separate
+             * @enum {string}
+             */
+            syntax: "separate" | "equals" | "assignment";
+            /**
+             * Group
+             * @description Title of the group in the script's own help.
+             * @default null
+             */
+            group: string | null;
+            /**
+             * Exclusive
+             * @description Options with the same value here exclude each other.
+             * @default null
+             */
+            exclusive: string | null;
+            /**
+             * Command
+             * @description The subcommand that takes the option, nested ones separated by spaces; null: all take it.
+             * @default null
+             */
+            command: string | null;
+            /**
+             * Is Command
+             * @description The option chooses the subcommand; it is positional.
+             * @default false
+             */
+            is_command: boolean;
+            /**
+             * Condition
+             * @description Source text of the condition under which the script has the option; null: always.
+             * @default null
+             */
+            condition: string | null;
+            /**
+             * Caution
+             * @description A trap in the option's definition, a sentence.
+             * @default null
+             */
+            caution: string | null;
+            /**
+             * Library
+             * @description Library and version that define the option; null: the script or its modules.
+             * @default null
+             */
+            library: string | null;
+            /**
+             * Roles
+             * @description What the script does with the value: it writes events or checkpoints there, names the run by it, or resumes from it.
+             */
+            roles: ("events" | "checkpoints" | "run_name" | "resume")[];
             /** Line */
             line: number;
+            /**
+             * Path
+             * @description Absolute path of the module with the line; null: the script.
+             * @default null
+             */
+            path: string | null;
         };
         /**
          * SearchLog
@@ -3942,24 +5361,6 @@ export interface components {
             volume?: string | null;
         };
         /**
-         * SkippedLine
-         * @description A line of a notebook that a job can't run.
-         */
-        SkippedLine: {
-            /**
-             * Cell
-             * @description From 1, all cells of the notebook counted.
-             */
-            cell: number;
-            /**
-             * Line
-             * @description From 1, within the cell.
-             */
-            line: number;
-            /** Text */
-            text: string;
-        };
-        /**
          * Snapshot
          * @description Server → client: the state of all that the page subscribed to, at a revision.
          */
@@ -3993,6 +5394,112 @@ export interface components {
              * @default true
              */
             complete: boolean;
+        };
+        /**
+         * SnapshotDiffRequest
+         * @description Request for the difference of one file from the commit that is checked out.
+         */
+        SnapshotDiffRequest: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            /** @description Its `source` is a snapshot. */
+            spec: components["schemas"]["JobSpecInput"];
+            /**
+             * File
+             * @description Path in the copied folder.
+             */
+            file: string;
+        };
+        /**
+         * SnapshotPreview
+         * @description Content of a snapshot before it is taken.
+         */
+        SnapshotPreview: {
+            /**
+             * Folder
+             * @description Path of the folder in the contents API; null outside the contents root.
+             */
+            folder: string | null;
+            /**
+             * Ignore File
+             * @description Contents path of the folder's .gitignore; null without one.
+             * @default null
+             */
+            ignore_file: string | null;
+            /**
+             * @description The commit that is checked out; null without git.
+             * @default null
+             */
+            commit: components["schemas"]["Commit"] | null;
+            /**
+             * Files
+             * @description With git: files that differ from the commit. At most 500.
+             */
+            files: components["schemas"]["CodeFile"][];
+            /**
+             * More
+             * @description Further files of that kind.
+             * @default 0
+             */
+            more: number;
+            /**
+             * Same
+             * @description Files that are as in the commit.
+             * @default 0
+             */
+            same: number;
+            /**
+             * Same Size
+             * @description Bytes.
+             * @default 0
+             */
+            same_size: number;
+            /**
+             * Left Out
+             * @description At most 200.
+             */
+            left_out: components["schemas"]["LeftOutFiles"][];
+            /**
+             * Count
+             * @description Files of the copy.
+             */
+            count: number;
+            /**
+             * Size
+             * @description Bytes of the copy.
+             */
+            size: number;
+            /**
+             * Store
+             * @description Folder of the copies, as the job sees it.
+             */
+            store: string;
+        };
+        /**
+         * SnapshotRequest
+         * @description Request for the content of a snapshot that a form would take.
+         */
+        SnapshotRequest: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            /** @description Its `source` is a snapshot. */
+            spec: components["schemas"]["JobSpecInput"];
         };
         /**
          * SocketError
@@ -4065,6 +5572,247 @@ export interface components {
             details?: string[];
         };
         /**
+         * Sweep
+         * @description A sweep: fields with several values, or a file of rows, or both.
+         */
+        Sweep: {
+            /** Fields */
+            fields?: components["schemas"]["SweepField"][];
+            /**
+             * Rows Path
+             * @description Contents API path of a CSV or TSV file with a header, a JSON list, or JSON lines; a job per row.
+             * @default null
+             */
+            rows_path?: string | null;
+            /**
+             * Method
+             * @description All combinations, or `count` random ones.
+             * @default grid
+             * @enum {string}
+             */
+            method?: "grid" | "random";
+            /**
+             * Count
+             * @description Number of jobs of a random sweep.
+             * @default 6
+             */
+            count?: number;
+            /**
+             * Seed
+             * @description Seed of a random sweep; the same seed gives the same jobs.
+             * @default 0
+             */
+            seed?: number;
+            /**
+             * Left Out
+             * @description Numbers of the jobs that are not created.
+             */
+            left_out?: number[];
+            /**
+             * At A Time
+             * @description Number of jobs that are pending or running together.
+             * @default 1
+             */
+            at_a_time?: number;
+            /**
+             * On Failure
+             * @default continue
+             * @enum {string}
+             */
+            on_failure?: "continue" | "start_no_more" | "stop_others";
+            /**
+             * @description Rule that stops jobs early; null for none.
+             * @default null
+             */
+            rule?: components["schemas"]["MedianRuleInput"] | null;
+        };
+        /**
+         * SweepField
+         * @description A field with several values.
+         */
+        SweepField: {
+            /**
+             * Field
+             * @description An option of the script (`--lr`), an assignment without a flag (`lr=`), or a JSON pointer to a value in the spec (`/env/0/value`).
+             */
+            field: string;
+            /**
+             * Values
+             * @description As typed: `0.1, 0.01`, `8..64 step 8`, `1e-4..1e-2 log 5`, `0..1 lin 5`.
+             */
+            values: string;
+        };
+        /**
+         * SweepJob
+         * @description One job of a sweep.
+         */
+        SweepJob: {
+            /** Number */
+            number: number;
+            /** Name */
+            name: string;
+            /**
+             * Values
+             * @description The job's own values, by field.
+             */
+            values: {
+                [key: string]: string;
+            };
+            /**
+             * Left Out
+             * @default false
+             */
+            left_out: boolean;
+            /**
+             * Starts First
+             * @description True if the job does not wait for other jobs of the sweep.
+             */
+            starts_first: boolean;
+            spec: components["schemas"]["JobSpec"];
+        };
+        /**
+         * SweepMember
+         * @description The place of a job in its sweep.
+         */
+        SweepMember: {
+            /**
+             * Id
+             * @description Id of the sweep.
+             */
+            id: string;
+            /**
+             * Name
+             * @description Name of the sweep, with which the names of its jobs begin.
+             */
+            name: string;
+            /**
+             * Number
+             * @description Number of the job in the sweep, from 1.
+             */
+            number: number;
+            /**
+             * Round
+             * @description 0 for the sweep's first jobs, then the number of the retry.
+             * @default 0
+             */
+            round: number;
+            /**
+             * At A Time
+             * @description Number of jobs that are pending or running together.
+             */
+            at_a_time: number;
+            /**
+             * On Failure
+             * @description Effect of a failed job on the others: none, no further job starts, or all are stopped.
+             * @default continue
+             * @enum {string}
+             */
+            on_failure: "continue" | "start_no_more" | "stop_others";
+            /**
+             * @description Rule that stops jobs early; null for none.
+             * @default null
+             */
+            rule: components["schemas"]["MedianRule"] | null;
+            /**
+             * Values
+             * @description The job's own values, by field of the sweep.
+             */
+            values: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * SweepPreview
+         * @description The jobs of a sweep with their checks.
+         */
+        SweepPreview: {
+            /**
+             * Fields
+             * @description The fields with values, in the order of columns.
+             */
+            fields: string[];
+            /**
+             * Jobs
+             * @description Empty if the sweep has an error or too many jobs.
+             */
+            jobs: components["schemas"]["SweepJob"][];
+            /**
+             * Total
+             * @description Number of combinations; null if a range has any number of values.
+             */
+            total: number | null;
+            /**
+             * Limit
+             * @description Greatest number of jobs that a sweep may have here.
+             */
+            limit: number;
+            /**
+             * Summary
+             * @description “6 jobs, 2 at a time”.
+             */
+            summary: string;
+            /** Checks */
+            checks: components["schemas"]["Check"][];
+        };
+        /**
+         * SweepProblem
+         * @description A job of a sweep that could not be created or changed.
+         */
+        SweepProblem: {
+            /** Name */
+            name: string;
+            /** Message */
+            message: string;
+            /** Code */
+            code: string;
+            /**
+             * Hint
+             * @default null
+             */
+            hint: string | null;
+        };
+        /**
+         * SweepResult
+         * @description Jobs that were created or changed, and those that were not.
+         */
+        SweepResult: {
+            /**
+             * Id
+             * @description Id of the sweep.
+             */
+            id: string;
+            /**
+             * Jobs
+             * @description The jobs that were created or changed.
+             */
+            jobs: components["schemas"]["JobSummary"][];
+            /**
+             * Problems
+             * @description The jobs for which that failed.
+             */
+            problems: components["schemas"]["SweepProblem"][];
+        };
+        /**
+         * SweepResults
+         * @description Metrics of the jobs of a sweep.
+         */
+        SweepResults: {
+            /**
+             * Id
+             * @description Id of the sweep.
+             */
+            id: string;
+            /**
+             * Metrics
+             * @description Metrics by name, by id of the job.
+             */
+            metrics: {
+                [key: string]: {
+                    [key: string]: components["schemas"]["MetricSummary"];
+                };
+            };
+        };
+        /**
          * Taint
          * @description A taint of a node, which keeps pods without a toleration away.
          */
@@ -4078,6 +5826,60 @@ export interface components {
             value: string;
             /** Effect */
             effect: string;
+        };
+        /**
+         * TakenSnapshot
+         * @description Copy of the code that a job runs.
+         *
+         *     Attributes
+         *     ----------
+         *     digest
+         *         Hash of the names and contents of all files. Jobs that run equal files share one copy.
+         *     path
+         *         Absolute path of the copy in the job.
+         *     files, size
+         *         Number of files, and their size in bytes.
+         *     commit
+         *         Commit that was checked out; None without git.
+         */
+        TakenSnapshot: {
+            /** Digest */
+            digest: string;
+            /** Path */
+            path: string;
+            /** Files */
+            files: number;
+            /** Size */
+            size: number;
+            /** @default null */
+            commit: components["schemas"]["Commit"] | null;
+        };
+        /**
+         * TakenSnapshot
+         * @description Copy of the code that a job runs.
+         *
+         *     Attributes
+         *     ----------
+         *     digest
+         *         Hash of the names and contents of all files. Jobs that run equal files share one copy.
+         *     path
+         *         Absolute path of the copy in the job.
+         *     files, size
+         *         Number of files, and their size in bytes.
+         *     commit
+         *         Commit that was checked out; None without git.
+         */
+        TakenSnapshotInput: {
+            /** Digest */
+            digest: string;
+            /** Path */
+            path: string;
+            /** Files */
+            files: number;
+            /** Size */
+            size: number;
+            /** @default null */
+            commit?: components["schemas"]["CommitInput"] | null;
         };
         /**
          * TensorBoard
@@ -4270,6 +6072,180 @@ export interface components {
             extra_options?: string[];
         };
         /**
+         * Try
+         * @description A try of a job on this machine.
+         *
+         *     What this machine can't try, such as nccl without a GPU, is `not_tried` and never `failed`.
+         */
+        Try: {
+            /** Id */
+            id: string;
+            /**
+             * Revision
+             * @description Grows with every change.
+             * @default 0
+             */
+            revision: number;
+            /**
+             * State
+             * @default running
+             * @enum {string}
+             */
+            state: "running" | "passed" | "failed" | "not_tried" | "stopped";
+            /** Sentence */
+            sentence: string;
+            /**
+             * Hint
+             * @default null
+             */
+            hint: string | null;
+            /**
+             * Processes
+             * @description Number of ranks; null if the script decides.
+             * @default null
+             */
+            processes: number | null;
+            /**
+             * Steps
+             * @description Steps after which it ends; null: by time.
+             * @default null
+             */
+            steps: number | null;
+            /**
+             * Seconds
+             * @description Seconds after which it ends.
+             */
+            seconds: number;
+            /**
+             * Steps Done
+             * @description Steps that were counted; 0 if the script reports none.
+             * @default 0
+             */
+            steps_done: number;
+            /**
+             * Started At
+             * @default null
+             */
+            started_at: number | null;
+            /**
+             * Ran Seconds
+             * @description Seconds that it has run, at the time of the answer.
+             * @default 0
+             */
+            ran_seconds: number;
+            /**
+             * Metrics
+             * @description Metrics that the log reports.
+             */
+            metrics: {
+                [key: string]: number;
+            };
+            /**
+             * Command
+             * @description The command; empty if nothing was started.
+             * @default
+             */
+            command: string;
+            /**
+             * Notes
+             * @description Sentences about differences from the job.
+             */
+            notes: string[];
+            /**
+             * Untried
+             * @description Parts of the job that a try here leaves out.
+             */
+            untried: string[];
+            /**
+             * @description Why it failed; null if it did not.
+             * @default null
+             */
+            reason: components["schemas"]["Reason"] | null;
+            /**
+             * @description The rank that failed first; null if none did.
+             * @default null
+             */
+            failure: components["schemas"]["Failure"] | null;
+            /**
+             * Lines
+             * @description The last lines of the ranks' output.
+             */
+            lines: components["schemas"]["TryLine"][];
+        };
+        /**
+         * TryLine
+         * @description A line of the output of a try.
+         */
+        TryLine: {
+            /** Rank */
+            rank: number | null;
+            /** Text */
+            text: string;
+        };
+        /**
+         * TryRequest
+         * @description Request to try a job on this machine.
+         */
+        TryRequest: {
+            /**
+             * Engine
+             * @default local
+             */
+            engine?: string;
+            /**
+             * Namespace
+             * @default
+             */
+            namespace?: string;
+            /**
+             * @description What the form says; may be left out where there is a manifest.
+             * @default null
+             */
+            spec?: components["schemas"]["JobSpecInput"] | null;
+            /**
+             * Manifest
+             * @description YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing.
+             * @default null
+             */
+            manifest?: string | null;
+            /**
+             * Written
+             * @description YAML that the user has written before: the manifest of `spec` in a preview keeps its comments and its order.
+             * @default null
+             */
+            written?: string | null;
+            /**
+             * Path
+             * @description The file that the form was opened for (a notebook's source).
+             * @default null
+             */
+            path?: string | null;
+            /**
+             * Dry Run
+             * @description Create nothing, but ask the cluster as well.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
+             * Processes
+             * @description Processes that torchrun starts; without effect if torchrun is off.
+             * @default 2
+             */
+            processes?: number;
+            /**
+             * Steps
+             * @description Training steps after which the try has passed, counted in log and events; null: by time.
+             * @default 20
+             */
+            steps?: number | null;
+            /**
+             * Seconds
+             * @description Seconds after which the try has passed if it runs without an error.
+             * @default 60
+             */
+            seconds?: number;
+        };
+        /**
          * UnfollowLog
          * @description Client → server: send no more lines.
          */
@@ -4341,6 +6317,8 @@ export interface components {
 export type AckLog = components['schemas']['AckLog'];
 export type Amount = components['schemas']['Amount'];
 export type ApiError = components['schemas']['ApiError'];
+export type AppliedPreset = components['schemas']['AppliedPreset'];
+export type ApplyPreset = components['schemas']['ApplyPreset'];
 export type Attempt = components['schemas']['Attempt'];
 export type Capability = components['schemas']['Capability'];
 export type Capacity = components['schemas']['Capacity'];
@@ -4350,7 +6328,14 @@ export type Checkpoints = components['schemas']['Checkpoints'];
 export type ClusterInfo = components['schemas']['ClusterInfo'];
 export type ClusterTensorBoard = components['schemas']['ClusterTensorBoard'];
 export type ClusterTensorBoardInput = components['schemas']['ClusterTensorBoardInput'];
+export type CodeFile = components['schemas']['CodeFile'];
+export type CodeSnapshot = components['schemas']['CodeSnapshot'];
+export type CodeSnapshotInput = components['schemas']['CodeSnapshotInput'];
+export type CodeText = components['schemas']['CodeText'];
+export type Commit = components['schemas']['Commit'];
+export type CommitInput = components['schemas']['CommitInput'];
 export type CreateJob = components['schemas']['CreateJob'];
+export type CreateSweep = components['schemas']['CreateSweep'];
 export type Debug = components['schemas']['Debug'];
 export type DebugInput = components['schemas']['DebugInput'];
 export type Delta = components['schemas']['Delta'];
@@ -4369,21 +6354,29 @@ export type EnvVar = components['schemas']['EnvVar'];
 export type EnvVarInput = components['schemas']['EnvVarInput'];
 export type Event = components['schemas']['Event'];
 export type EventList = components['schemas']['EventList'];
+export type ExpandSweep = components['schemas']['ExpandSweep'];
 export type Failure = components['schemas']['Failure'];
+export type FileDiff = components['schemas']['FileDiff'];
 export type Fix = components['schemas']['Fix'];
 export type FollowLog = components['schemas']['FollowLog'];
 export type Frame = components['schemas']['Frame'];
+export type GitRepository = components['schemas']['GitRepository'];
+export type GitRepositoryInput = components['schemas']['GitRepositoryInput'];
 export type ImportedModule = components['schemas']['ImportedModule'];
 export type Job = components['schemas']['Job'];
+export type JobCode = components['schemas']['JobCode'];
 export type JobDetail = components['schemas']['JobDetail'];
 export type JobPage = components['schemas']['JobPage'];
 export type JobSpec = components['schemas']['JobSpec'];
 export type JobSpecInput = components['schemas']['JobSpecInput'];
 export type JobSummary = components['schemas']['JobSummary'];
 export type Kernel = components['schemas']['Kernel'];
+export type KindSchema = components['schemas']['KindSchema'];
 export type LastOutput = components['schemas']['LastOutput'];
 export type LaunchPreview = components['schemas']['LaunchPreview'];
+export type LeftOutFiles = components['schemas']['LeftOutFiles'];
 export type Link = components['schemas']['Link'];
+export type Lock = components['schemas']['Lock'];
 export type LogAppend = components['schemas']['LogAppend'];
 export type LogHit = components['schemas']['LogHit'];
 export type LogHits = components['schemas']['LogHits'];
@@ -4396,19 +6389,28 @@ export type LogStreamList = components['schemas']['LogStreamList'];
 export type LogStreams = components['schemas']['LogStreams'];
 export type Machine = components['schemas']['Machine'];
 export type ManifestView = components['schemas']['ManifestView'];
+export type MedianRule = components['schemas']['MedianRule'];
+export type MedianRuleInput = components['schemas']['MedianRuleInput'];
+export type MetricSummary = components['schemas']['MetricSummary'];
 export type MissingSpan = components['schemas']['MissingSpan'];
 export type Mount = components['schemas']['Mount'];
 export type MountInput = components['schemas']['MountInput'];
 export type NamespaceQuota = components['schemas']['NamespaceQuota'];
 export type NodeCapacity = components['schemas']['NodeCapacity'];
 export type NodeList = components['schemas']['NodeList'];
+export type NotebookCell = components['schemas']['NotebookCell'];
 export type NotebookInfo = components['schemas']['NotebookInfo'];
+export type NotebookLaunch = components['schemas']['NotebookLaunch'];
 export type OpenTensorBoard = components['schemas']['OpenTensorBoard'];
+export type OwnRepository = components['schemas']['OwnRepository'];
 export type Pod = components['schemas']['Pod'];
 export type PodMount = components['schemas']['PodMount'];
 export type Pool = components['schemas']['Pool'];
 export type Prefill = components['schemas']['Prefill'];
 export type PrefillRequest = components['schemas']['PrefillRequest'];
+export type Preset = components['schemas']['Preset'];
+export type PresetList = components['schemas']['PresetList'];
+export type PresetProblem = components['schemas']['PresetProblem'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Progress = components['schemas']['Progress'];
 export type Quantity = components['schemas']['Quantity'];
@@ -4420,21 +6422,29 @@ export type ReadLog = components['schemas']['ReadLog'];
 export type ReadManifest = components['schemas']['ReadManifest'];
 export type ReadManifestRequest = components['schemas']['ReadManifestRequest'];
 export type Reason = components['schemas']['Reason'];
+export type RecorderOffer = components['schemas']['RecorderOffer'];
+export type RenamePreset = components['schemas']['RenamePreset'];
 export type Replica = components['schemas']['Replica'];
 export type ReplicaList = components['schemas']['ReplicaList'];
 export type ReplicaSpec = components['schemas']['ReplicaSpec'];
 export type ReplicaSpecInput = components['schemas']['ReplicaSpecInput'];
+export type RepositoryFacts = components['schemas']['RepositoryFacts'];
+export type RepositoryRequest = components['schemas']['RepositoryRequest'];
 export type Resources = components['schemas']['Resources'];
 export type ResourcesInput = components['schemas']['ResourcesInput'];
 export type RestartTexts = components['schemas']['RestartTexts'];
+export type RestoreRequest = components['schemas']['RestoreRequest'];
+export type Restored = components['schemas']['Restored'];
 export type ResumeSpec = components['schemas']['ResumeSpec'];
 export type ResumeSpecInput = components['schemas']['ResumeSpecInput'];
 export type RunPolicy = components['schemas']['RunPolicy'];
 export type RunPolicyInput = components['schemas']['RunPolicyInput'];
 export type Runtime = components['schemas']['Runtime'];
 export type RuntimeInput = components['schemas']['RuntimeInput'];
+export type SavePreset = components['schemas']['SavePreset'];
 export type Scheduling = components['schemas']['Scheduling'];
 export type SchedulingInput = components['schemas']['SchedulingInput'];
+export type SchemaNode = components['schemas']['SchemaNode'];
 export type ScriptInfo = components['schemas']['ScriptInfo'];
 export type ScriptOption = components['schemas']['ScriptOption'];
 export type SearchLog = components['schemas']['SearchLog'];
@@ -4443,12 +6453,24 @@ export type Security = components['schemas']['Security'];
 export type SecurityInput = components['schemas']['SecurityInput'];
 export type Shm = components['schemas']['Shm'];
 export type ShmInput = components['schemas']['ShmInput'];
-export type SkippedLine = components['schemas']['SkippedLine'];
 export type Snapshot = components['schemas']['Snapshot'];
+export type SnapshotDiffRequest = components['schemas']['SnapshotDiffRequest'];
+export type SnapshotPreview = components['schemas']['SnapshotPreview'];
+export type SnapshotRequest = components['schemas']['SnapshotRequest'];
 export type SocketError = components['schemas']['SocketError'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type Subscribe = components['schemas']['Subscribe'];
+export type Sweep = components['schemas']['Sweep'];
+export type SweepField = components['schemas']['SweepField'];
+export type SweepJob = components['schemas']['SweepJob'];
+export type SweepMember = components['schemas']['SweepMember'];
+export type SweepPreview = components['schemas']['SweepPreview'];
+export type SweepProblem = components['schemas']['SweepProblem'];
+export type SweepResult = components['schemas']['SweepResult'];
+export type SweepResults = components['schemas']['SweepResults'];
 export type Taint = components['schemas']['Taint'];
+export type TakenSnapshot = components['schemas']['TakenSnapshot'];
+export type TakenSnapshotInput = components['schemas']['TakenSnapshotInput'];
 export type TensorBoard = components['schemas']['TensorBoard'];
 export type TensorBoardList = components['schemas']['TensorBoardList'];
 export type TensorBoardSpec = components['schemas']['TensorBoardSpec'];
@@ -4456,6 +6478,9 @@ export type TensorBoardSpecInput = components['schemas']['TensorBoardSpecInput']
 export type TorchInfo = components['schemas']['TorchInfo'];
 export type Torchrun = components['schemas']['Torchrun'];
 export type TorchrunInput = components['schemas']['TorchrunInput'];
+export type Try = components['schemas']['Try'];
+export type TryLine = components['schemas']['TryLine'];
+export type TryRequest = components['schemas']['TryRequest'];
 export type UnfollowLog = components['schemas']['UnfollowLog'];
 export type Volume = components['schemas']['Volume'];
 export type VolumeList = components['schemas']['VolumeList'];
@@ -4795,6 +6820,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["VolumeList"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getManifestSchema: {
+        parameters: {
+            query?: {
+                engine?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KindSchema"];
                 };
             };
             /** @description The request is malformed */
@@ -5455,6 +7547,213 @@ export interface operations {
             };
         };
     };
+    getCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobCode"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getCodeFile: {
+        parameters: {
+            query: {
+                file: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CodeText"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    restoreCode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestoreRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
     listLogStreams: {
         parameters: {
             query?: never;
@@ -5992,6 +8291,1191 @@ export interface operations {
             };
             /** @description A field is invalid */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    expandSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExpandSweep"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepPreview"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listPresets: {
+        parameters: {
+            query?: {
+                engine?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PresetList"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    savePreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavePreset"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preset"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    renamePreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenamePreset"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preset"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    deletePreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    applyPreset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyPreset"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppliedPreset"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    createSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSweep"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepResult"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getSweepResults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepResults"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    deleteSweep: {
+        parameters: {
+            query?: {
+                remove?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepResult"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    actOnSweep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                sweep_action: "stop" | "retry";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepResult"];
+                };
+            };
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SweepResult"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnapshotRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SnapshotPreview"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    diffSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SnapshotDiffRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FileDiff"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    readRepository: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RepositoryRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RepositoryFacts"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    createTry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Try"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getTry: {
+        parameters: {
+            query?: {
+                after?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Try"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    stopTry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Try"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

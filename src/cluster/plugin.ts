@@ -55,7 +55,7 @@ export const nodesPlugin: JupyterFrontEndPlugin<void> = {
     app.commands.addCommand(CommandIDs.showNodes, {
       label: trans.__('Show Cluster Nodes'),
       caption: trans.__(
-        'Show the nodes of the cluster and what is free on each'
+        'Show the nodes of the cluster and their free capacity'
       ),
       describedBy: { args: { type: 'object', properties: {} } },
       isVisible: () => clusterEngine(jobs.engines) !== null,

@@ -11,13 +11,10 @@ import { JobSummary } from '../api/types';
 import { canAsk } from '../jobs/phase';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
-import {
-  confirmDelete,
-  confirmPause,
-  confirmRemove,
-  confirmStop
-} from './confirm';
 import { notifyError } from '../shell/notices';
+
+/** Return the dialogs, which are loaded when the first one opens. */
+const dialogs = () => import('./confirm');
 
 const JOB_ARGS = {
   type: 'object',
@@ -46,10 +43,8 @@ export const actionsPlugin: JupyterFrontEndPlugin<void> = {
     addActions(app, jobs, trans);
     addDirectories(app, jobs, trans);
     app.commands.addCommand(CommandIDs.refresh, {
-      label: trans.__('Refresh Engines and Rights'),
-      caption: trans.__(
-        'Look again at which engines there are and what you may do in a cluster'
-      ),
+      label: trans.__('Refresh Engines and Permissions'),
+      caption: trans.__('Detect the engines and your permissions again'),
       describedBy: { args: { type: 'object', properties: {} } },
       execute: async () => {
         try {
@@ -136,7 +131,7 @@ function addActions(
     'stop',
     { menu: trans.__('Stop…'), palette: trans.__('Stop Job…') },
     async job => {
-      const choice = await confirmStop(job, trans);
+      const choice = await (await dialogs()).confirmStop(job, trans);
       if (choice) {
         await jobs.act(job.id, choice);
       }
@@ -148,7 +143,10 @@ function addActions(
     { menu: trans.__('Pause…'), palette: trans.__('Pause Job…') },
     async job => {
       // A job that has not started loses nothing.
-      if (job.phase === 'Pending' || (await confirmPause(job, trans))) {
+      if (
+        job.phase === 'Pending' ||
+        (await (await dialogs()).confirmPause(job, trans))
+      ) {
         await jobs.act(job.id, 'pause');
       }
     }
@@ -177,7 +175,9 @@ function addActions(
     'delete',
     { menu: trans.__('Delete…'), palette: trans.__('Delete Job…') },
     async job => {
-      const choice = await confirmDelete(job, await logSize(jobs, job), trans);
+      const choice = await (
+        await dialogs()
+      ).confirmDelete(job, await logSize(jobs, job), trans);
       if (choice) {
         await jobs.act(job.id, 'delete', choice);
       }
@@ -191,7 +191,11 @@ function addActions(
       palette: trans.__('Remove Record and Logs of Job…')
     },
     async job => {
-      if (await confirmRemove(job, await logSize(jobs, job), trans)) {
+      if (
+        await (
+          await dialogs()
+        ).confirmRemove(job, await logSize(jobs, job), trans)
+      ) {
         await jobs.act(job.id, 'remove');
       }
     }

@@ -22,7 +22,7 @@ export async function confirmStop(
   const consequences: IConsequence[] = [
     {
       kind: 'lost',
-      text: trans.__('What it has computed since its last checkpoint is lost.')
+      text: trans.__('The progress since its last checkpoint is lost.')
     },
     {
       kind: 'kept',

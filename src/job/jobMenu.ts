@@ -46,3 +46,28 @@ export function openJobMenu(
   }
   openOnce(menu, x, y);
 }
+
+/**
+ * Open the menu of the actions on all jobs of a sweep.
+ *
+ * @param id - Id of the sweep.
+ * @param x - Horizontal position in the page, in px.
+ * @param y - Vertical position in the page, in px.
+ */
+export function openSweepMenu(
+  commands: CommandRegistry,
+  id: string,
+  x: number,
+  y: number
+): void {
+  const menu = new MenuSvg({ commands });
+  for (const command of [
+    CommandIDs.compareSweep,
+    CommandIDs.stopSweep,
+    CommandIDs.retrySweep,
+    CommandIDs.deleteSweep
+  ]) {
+    menu.addItem({ command, args: { id } });
+  }
+  openOnce(menu, x, y);
+}

@@ -2,7 +2,7 @@
 import { Dialog, ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { ApiError } from '../api/client';
+import { ApiError } from '../api/errors';
 import { Check } from '../api/types';
 import { Confirm, IConsequence } from '../ui/Confirm';
 import { namedDialog } from '../shell/dialog';
@@ -25,7 +25,7 @@ export async function confirmLoss(
     title: trans.__('Go back to the form?'),
     body: (
       <Confirm
-        says={trans.__('The form can’t say all that the manifest says.')}
+        says={trans.__('The form can’t represent the whole manifest.')}
         consequences={consequences}
         titles={{ lost: trans.__('Will be lost:'), kept: '' }}
       />
@@ -49,14 +49,14 @@ export async function confirmDiscard(
   trans: TranslationBundle
 ): Promise<boolean> {
   const { button } = await namedDialog({
-    title: trans.__('Discard what was edited?'),
+    title: trans.__('Discard the changes?'),
     body: (
       <Confirm
         says={trans.__('The manifest can’t be read: %1', problem.message)}
         consequences={[
           {
             kind: 'lost',
-            text: trans.__('What was changed in the manifest.')
+            text: trans.__('The changes in the manifest.')
           },
           {
             kind: 'kept',

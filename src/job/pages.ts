@@ -8,6 +8,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { IJobViewLab } from './view/JobView';
 import { IMenuItem, openMenu } from '../common/menu';
+import { showCell } from '../shell/showCell';
 import { JobTabModel, JobTabStore } from './model/jobTab';
 import { isActive } from '../jobs/phase';
 import { shortcutLabels } from '../common/shortcut';
@@ -80,7 +81,7 @@ function labAround(
       return (
         specs?.kernelspecs[key]?.display_name ??
         name ??
-        trans.__('the default one')
+        trans.__('the default kernel')
       );
     },
     download: url => {
@@ -119,14 +120,20 @@ function labAround(
   };
 }
 
-/** Open a file at a line, from 1. Notebooks open without a line. */
+/** Open a file at a line, from 1. The line of a notebook belongs to a cell. */
 async function openFile(
   app: JupyterFrontEnd,
-  { path, line }: { path: string; line: number }
+  { path, line, cell }: { path: string; line: number; cell?: number | null }
 ): Promise<void> {
   if (path.endsWith('.ipynb')) {
-    await app.commands.execute('docmanager:open', { path });
-    return; // lines of cells don't correspond to lines of the file
+    const panel = (await app.commands.execute('docmanager:open', {
+      path
+    })) as IDocumentWidget | undefined;
+    await panel?.context.ready;
+    if (panel && cell) {
+      await showCell(panel, cell, line);
+    }
+    return;
   }
   const document = (await app.commands.execute('docmanager:open', {
     path,

@@ -107,7 +107,7 @@ export async function askTime(
   const base = near ?? serverNow();
   const { value } = await InputDialog.getText({
     title: trans.__('Go to time'),
-    label: trans.__('Hours, minutes and, if wanted, seconds'),
+    label: trans.__('Hours and minutes; seconds are optional'),
     text: formatClockInput(base),
     pattern: '\\s*\\d{1,2}:\\d{2}(:\\d{2})?\\s*',
     okLabel: trans.__('Go')

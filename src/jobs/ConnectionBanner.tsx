@@ -77,7 +77,7 @@ function RefusedBanner({
       }
     >
       {trans.__(
-        'Your login may have expired, or the server was restarted. Reload the page to log in again. Unsaved changes in open files get lost by that.'
+        'Your login may have expired, or the server was restarted. Reload the page to log in again. Unsaved changes in open files will be lost.'
       )}
     </Banner>
   );

@@ -1,6 +1,7 @@
 /** List of deleted jobs whose records are kept. */
 
-import { ApiClient, expectApiError } from '../api/client';
+import { ApiClient } from '../api/client';
+import { expectApiError } from '../api/errors';
 import { JobSummary } from '../api/types';
 import { IDeletedJobs } from '../tokens';
 

@@ -4,8 +4,10 @@ import { EngineFacts, EngineInfo } from '../api/types';
 /** Facts of an engine with minimal features; used for an engine that the server does not name. */
 const MINIMAL: EngineFacts = {
   shares_lab_filesystem: false,
+  runs_on_lab_machine: false,
   runs_in_kernel: false,
   outlives_server: false,
+  queues_sweeps: false,
   has_namespaces: false,
   has_pods: false,
   manifest_kind: null,
@@ -39,7 +41,7 @@ export function isOnMachine(
   engines: readonly EngineInfo[],
   name: string
 ): boolean {
-  return factsOf(engines, name).shares_lab_filesystem;
+  return factsOf(engines, name).runs_on_lab_machine;
 }
 
 /** Return true if an engine is the only one that runs jobs on this machine, so that “this machine” identifies it. */
@@ -47,6 +49,6 @@ export function isTheMachine(
   engines: readonly EngineInfo[],
   name: string
 ): boolean {
-  const here = engines.filter(({ facts }) => facts.shares_lab_filesystem);
+  const here = engines.filter(({ facts }) => facts.runs_on_lab_machine);
   return here.length === 1 && here[0].name === name;
 }

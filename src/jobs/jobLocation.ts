@@ -24,7 +24,7 @@ export function spreadOf(jobs: readonly JobSummary[]): ISpread {
  * @param spread - See `spreadOf`.
  * @param engines - All engines.
  */
-export function placeText(
+export function locationText(
   job: JobSummary,
   spread: ISpread,
   engines: readonly EngineInfo[]

@@ -3,7 +3,8 @@
 import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { Action } from '../api/aliases';
-import { ApiClient, ApiError, expectApiError } from '../api/client';
+import { ApiClient } from '../api/client';
+import { ApiError, expectApiError } from '../api/errors';
 import { JsonSocket } from '../api/stream';
 import {
   Capacity,
@@ -29,8 +30,15 @@ const LONGEST_REST = 250;
 
 /** All jobs, TensorBoards and engines. The model subscribes to the server's stream and never polls. */
 export class Jobs implements IJobsModel {
-  constructor(readonly api: ApiClient) {
-    this._socket = new JsonSocket(api.serverSettings, ['stream']);
+  /**
+   * @param api - Client of the server.
+   * @param begin - Connect when this promise resolves; at once by default.
+   */
+  constructor(
+    readonly api: ApiClient,
+    begin?: Promise<void>
+  ) {
+    this._socket = new JsonSocket(api.serverSettings, ['stream'], begin);
     this._socket.opened.connect(this._onOpened, this);
     this._socket.closed.connect(this._onClosed, this);
     this._socket.received.connect(this._onMessage, this);
@@ -300,12 +308,12 @@ export class Jobs implements IJobsModel {
     this._isChanged = true;
     if (!this._rests) {
       this._rests = true;
-      queueMicrotask(() => this._tell());
+      queueMicrotask(() => this._notify());
     }
   }
 
   /** Notify the listeners, and start the pause. */
-  private _tell(): void {
+  private _notify(): void {
     if (this._isDisposed) {
       return;
     }
@@ -327,7 +335,7 @@ export class Jobs implements IJobsModel {
       // page is visible again.
       this._frame = requestAnimationFrame(() => this._afterRest());
     } else if (this._isChanged) {
-      this._tell();
+      this._notify();
     } else {
       this._rests = false;
     }

@@ -6,14 +6,20 @@ import { JobSummary } from '../api/types';
 
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_PHASES);
 
-type WithPhase = Pick<JobSummary, 'phase' | 'ended_by' | 'pending_action'>;
+type WithPhase = Pick<
+  JobSummary,
+  'phase' | 'ended_by' | 'pending_action' | 'reason'
+>;
 
 /** Return the state that selects a job's icon, colour and word. */
 export function stateOf(job: WithPhase): JobState {
   if (job.pending_action === 'submitting') {
     return 'submitting';
   }
-  if (job.phase === 'Failed' && job.ended_by === 'user') {
+  if (
+    job.phase === 'Failed' &&
+    (job.ended_by === 'user' || job.reason?.code.startsWith('Sweep'))
+  ) {
     return 'stopped';
   }
   return job.phase.toLowerCase() as JobState;

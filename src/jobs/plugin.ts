@@ -8,6 +8,7 @@ import { ITranslator } from '@jupyterlab/translation';
 import { ApiClient } from '../api/client';
 import { Jobs } from './jobs';
 import { IJobs, IJobsModel } from '../tokens';
+import { whenIdle } from '../common/idle';
 import { loadTranslation } from '../common/translation';
 
 /** Provides the jobs to the other plugins of this extension. The settings have the id of this plugin. */
@@ -24,7 +25,9 @@ export const jobsPlugin: JupyterFrontEndPlugin<IJobsModel> = {
     const { serviceManager } = app;
     const { serverSettings, kernels, sessions, terminals } = serviceManager;
     const jobs = new Jobs(
-      new ApiClient(serverSettings, loadTranslation(translator))
+      new ApiClient(serverSettings, loadTranslation(translator)),
+      // The server imports most of our code at the first request, which would delay the lab's own requests.
+      app.restored.then(() => whenIdle())
     );
     // A change of kernels, sessions or terminals shows that the server answers again.
     for (const manager of [kernels, sessions, terminals]) {

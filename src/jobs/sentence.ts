@@ -102,8 +102,8 @@ export function heldText(
   const { devices, devices_held } = job;
   return devices && isActive(job) && (devices_held ?? Infinity) < devices.count
     ? trans._n(
-        'holds %2 of %1 GPU',
-        'holds %2 of %1 GPUs',
+        'has %2 of %1 GPU',
+        'has %2 of %1 GPUs',
         devices.count,
         devices_held
       )

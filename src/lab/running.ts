@@ -115,7 +115,7 @@ class JobsManager extends Manager<JobSummary> {
   get shutdownAllConfirmationText(): string {
     const names = this.models().map(job => jobTitle(job));
     return this.trans.__(
-      'These jobs of yours are stopped, and lose what they computed since their last checkpoint: %1. Checkpoints, event files and logs are kept.',
+      'These jobs of yours will be stopped and lose their progress since the last checkpoint: %1. Checkpoints, event files and logs are kept.',
       names.join(', ')
     );
   }
@@ -158,7 +158,7 @@ class TensorBoardsManager extends Manager<TensorBoard> {
 
   get shutdownAllConfirmationText(): string {
     return this.trans.__(
-      'All TensorBoards are stopped. Event files stay where they were written.'
+      'All TensorBoards will be stopped. Event files are kept.'
     );
   }
 

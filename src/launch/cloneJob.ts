@@ -3,7 +3,7 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Fix } from '../api/types';
 import { IClone } from './model/state';
-import { specWith } from './model/specChanges';
+import { specWith, valuesAt } from './content/specChanges';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { notifyError } from '../shell/notices';
 
@@ -39,8 +39,12 @@ export function addCloneCommand(
         const { engine, namespace } = job;
         const fix = args.fix as Fix | undefined;
         const spec = fix ? specWith(job.spec, fix.changes) : job.spec;
+        const was = fix && valuesAt(job.spec, Object.keys(fix.changes));
         const name = job.display_name ?? job.name;
-        const clone = { id, name, spec, engine, namespace, fix: fix?.label };
+        const clone = {
+          ...{ id, name, spec, engine, namespace, was },
+          fix: fix?.label
+        };
         tabs.open(job.entrypoint_path, { clone });
       } catch (error) {
         notifyError(error, trans);

@@ -120,9 +120,14 @@ export class LaunchFiles {
   /**
    * Show a file in its open tab, or open it.
    *
-   * @param line - Line to show, from 1; null for none.
+   * @param line - Line to show, from 1; null for none. In a notebook, the line of the cell.
+   * @param cell - Cell of a notebook to show, from 1; null for none.
    */
-  async open(path: string, line: number | null): Promise<void> {
+  async open(
+    path: string,
+    line: number | null,
+    cell: number | null = null
+  ): Promise<void> {
     const { app, manager, editors } = this._options;
     const open = this._contexts().find(
       ({ context }) => this.localPath(context.path) === path
@@ -132,13 +137,20 @@ export class LaunchFiles {
     } else {
       manager.openOrReveal(path);
     }
+    if (line === null && cell === null) {
+      return;
+    }
+    const shown = this._contexts().find(
+      ({ context }) => this.localPath(context.path) === path
+    );
+    await shown?.context.ready;
+    if (shown && cell !== null) {
+      const { showCell } = await import('../shell/showCell');
+      return showCell(shown.widget, cell, line ?? 1);
+    }
     if (line === null) {
       return;
     }
-    const context = this._contexts().find(
-      ({ context }) => this.localPath(context.path) === path
-    )?.context;
-    await context?.ready;
     const widget = editors?.find(
       ({ context }) => this.localPath(context.path) === path
     );
@@ -161,6 +173,25 @@ export class LaunchFiles {
       title: trans.__('Choose a script or notebook'),
       filter: ({ type, name }) =>
         type === 'directory' || isRunnable(name) ? {} : null
+    });
+    const file = value?.find(({ type }) => type !== 'directory');
+    return button.accept && file ? this.local(file.path) : null;
+  }
+
+  /**
+   * Let the user choose a file of rows for a sweep; null if none was chosen.
+   *
+   * @param beside - Path of a file in whose folder the dialog starts.
+   */
+  async chooseRows(beside: string): Promise<string | null> {
+    const { trans } = this._options;
+    const { button, value } = await FileDialog.getOpenFiles({
+      ...this._dialog(beside),
+      title: trans.__('Choose a file with the values of the jobs'),
+      filter: ({ type, name }) =>
+        type === 'directory' || /\.(csv|tsv|txt|jsonl?|ndjson)$/i.test(name)
+          ? {}
+          : null
     });
     const file = value?.find(({ type }) => type !== 'directory');
     return button.accept && file ? this.local(file.path) : null;

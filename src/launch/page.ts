@@ -7,6 +7,7 @@ import { LaunchModel } from './model/launch';
 import type { IClone, IManifest } from './model/state';
 import type { LaunchStore } from './model/store';
 import { shortcutLabels } from '../common/shortcut';
+import { notifySweep } from '../shell/sweepNotices';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { LaunchWidget } from './widget';
 import { askForManifest, confirmDiscard, confirmLoss } from '../job/manifests';
@@ -61,14 +62,17 @@ class LaunchPage {
     });
     this._model = model;
     const actions: ILaunchActions = {
-      openFile: (file, line) => void files.open(file, line ?? null),
+      openFile: (file, line, cell) =>
+        void files.open(file, line ?? null, cell ?? null),
       chooseFile: () => files.chooseScript(model.state.path ?? ''),
+      chooseRows: () => files.chooseRows(model.state.path ?? ''),
       chooseFolder: () => files.chooseFolder(model.state.path ?? ''),
       pasteManifest: () => _options.paste(),
       correctManifest: () => void this._correct(),
       backToForm: () => void this._backToForm(),
       submit: () => void this._submit(),
       dryRun: () => void model.dryRun(() => this._isSaved()),
+      saveFirst: () => this._isSaved(),
       withShortcut: shortcutLabels(app.commands, trans)
     };
     this.widget = new LaunchWidget({
@@ -107,14 +111,31 @@ class LaunchPage {
     }
   }
 
-  /** Create the job, show its tab, and close the form. */
+  /** Create the job, or the jobs of the sweep, show them, and close the form. */
   private async _submit(): Promise<void> {
+    if (this._model.isSweep) {
+      return this._submitSweep();
+    }
     const job = await this._model.submit(() => this._isSaved());
     if (job) {
       const { app, close } = this._options;
       try {
         const { id } = job;
         await app.commands.execute(CommandIDs.openJob, { id });
+      } finally {
+        close();
+      }
+    }
+  }
+
+  /** Create the jobs of the sweep, show them in the sidebar, and close the form. */
+  private async _submitSweep(): Promise<void> {
+    const result = await this._model.submitSweep(() => this._isSaved());
+    if (result) {
+      const { app, close, trans } = this._options;
+      notifySweep(result, trans);
+      try {
+        await app.commands.execute(CommandIDs.showJobs);
       } finally {
         close();
       }

@@ -22,6 +22,7 @@ import { ToolbarButton } from '@jupyterlab/ui-components';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { jobIcon } from '../ui/icons';
 import { baseName } from '../common/contentsPath';
+import { selectedCells } from '../shell/notebooks';
 import { LaunchStore } from './model/store';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
@@ -98,6 +99,7 @@ export const launchPlugin: JupyterFrontEndPlugin<void> = {
     );
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command: CommandIDs.launch, category });
+    palette?.addItem({ command: CommandIDs.launchCells, category });
     palette?.addItem({ command: CommandIDs.pasteManifest, category });
     launcher?.add({ command: CommandIDs.chooseScript, category, rank: 1 });
     app.serviceManager.contents.fileChanged.connect((_, { type, newValue }) => {
@@ -153,7 +155,7 @@ function addCommands(
 
   commands.addCommand(CommandIDs.launch, {
     label: trans.__('Run as Distributed Job'),
-    caption: trans.__('Run this file with torchrun, apart from the lab'),
+    caption: trans.__('Run this file as a job that is independent of the lab'),
     icon: args => (args.toolbar ? undefined : jobIcon),
     describedBy: {
       args: {
@@ -201,9 +203,27 @@ function addCommands(
     }
   });
 
+  commands.addCommand(CommandIDs.launchCells, {
+    label: trans.__('Run Selected Cells as Distributed Job'),
+    caption: trans.__(
+      'Run the selected cells with torchrun, apart from the lab'
+    ),
+    icon: args => (args.toolbar ? undefined : jobIcon),
+    describedBy: { args: {} },
+    isEnabled: () => selectedCells(app.shell.currentWidget).length > 0,
+    isVisible: () => selectedCells(app.shell.currentWidget).length > 0,
+    execute: async () => {
+      const cells = selectedCells(app.shell.currentWidget);
+      const path = files.local(files.inFront[0] ?? '');
+      if (path && (await files.saved(path))) {
+        tabs.open(path, { cells });
+      }
+    }
+  });
+
   commands.addCommand(CommandIDs.pasteManifest, {
     label: trans.__('Paste a Job’s Manifest…'),
-    caption: trans.__('Open the form with a manifest from elsewhere'),
+    caption: trans.__('Open the launch form with a pasted manifest'),
     describedBy: { args: {} },
     execute: () => tabs.paste()
   });

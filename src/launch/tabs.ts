@@ -6,6 +6,7 @@ import { jobIcon } from '../ui/icons';
 import { baseName } from '../common/contentsPath';
 import type { ILaunchFormHandle } from './form/LaunchForm';
 import type { LaunchModel } from './model/launch';
+import type { ICellName } from './content/notebookCells';
 import type { IClone, IManifest } from './model/state';
 import { DeferredWidget } from '../shell/deferred';
 import { showTab } from '../shell/showTab';
@@ -69,12 +70,21 @@ export class LaunchTab extends DeferredWidget<LaunchWidget> {
   }
 }
 
+/** Content of a tab. */
+interface ITarget extends IBeginning {
+  /** Cells of the notebook that run. */
+  cells?: readonly ICellName[];
+}
+
 /** Opens launch tabs and finds the open ones. */
 export class LaunchTabs {
   constructor(private readonly _options: ILaunchTabsOptions) {}
 
   /** Open a tab, or show the open tab of the same file, job or manifest. */
-  open(path: string | null, { clone, manifest, tab }: IBeginning = {}): void {
+  open(
+    path: string | null,
+    { clone, manifest, tab, cells }: ITarget = {}
+  ): void {
     const { app, tracker } = this._options;
     let widget = tracker.find(open => {
       if (tab) {
@@ -91,6 +101,9 @@ export class LaunchTabs {
     if (!widget || manifest?.path === null) {
       widget = this._create(path, { clone, manifest, tab });
       void tracker.add(widget);
+    }
+    if (cells) {
+      void widget.loaded.then(content => content?.model.chooseCells(cells));
     }
     showTab(app.shell, widget);
   }

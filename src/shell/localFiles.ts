@@ -1,7 +1,7 @@
 /** Conversion of paths in JupyterLab's file browser to paths that the server can read. */
 import { Contents } from '@jupyterlab/services';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ApiError } from '../api/client';
+import { ApiError } from '../api/errors';
 
 /**
  * Drives whose paths are relative to the contents root: the default drive, and the drive of

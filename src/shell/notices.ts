@@ -3,7 +3,7 @@
 import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
-import { ApiError } from '../api/client';
+import { ApiError } from '../api/errors';
 
 /**
  * How long the notification of an error or of a failed job is shown, in ms.

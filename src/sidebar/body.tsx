@@ -1,27 +1,35 @@
 /** Factory of the sidebar's content, which is loaded on first use. */
 
+import { JupyterFrontEnd } from '@jupyterlab/application';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { CommandRegistry } from '@lumino/commands';
 import * as React from 'react';
 import { IMonitorModel, Monitor } from './view/Monitor';
 import { IJobsModel } from '../tokens';
 import '../../style/pages.css';
-import { openJobMenu } from '../job/jobMenu';
+import { openJobMenu, openSweepMenu } from '../job/jobMenu';
+import { addSweepActions } from '../job/sweepActions';
 
 /** Create the sidebar's content. */
 export function createMonitor(
   jobs: IJobsModel,
   model: IMonitorModel,
-  commands: CommandRegistry,
+  app: JupyterFrontEnd,
   trans: TranslationBundle
 ): ReactWidget {
+  const { commands } = app;
+  addSweepActions(app, jobs, trans);
   const widget = ReactWidget.create(
     <Monitor
       jobs={jobs}
       model={model}
       run={(command, args = {}) => void commands.execute(command, args)}
-      openMenu={(id, x, y) => openJobMenu(commands, id, x, y)}
+      openMenu={(key, x, y) => {
+        const sweep = /^sweep:(.*)$/.exec(key)?.[1];
+        return sweep === undefined
+          ? openJobMenu(commands, key, x, y)
+          : openSweepMenu(commands, sweep, x, y);
+      }}
       trans={trans}
     />
   );

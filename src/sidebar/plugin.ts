@@ -43,7 +43,7 @@ export const monitorPlugin: JupyterFrontEndPlugin<void> = {
   ): void => {
     const trans = loadTranslation(translator);
     const model = new MonitorModel();
-    const widget = new MonitorWidget(jobs, model, app.commands, trans);
+    const widget = new MonitorWidget(jobs, model, app, trans);
     app.shell.add(widget, 'left', { rank: 250, type: 'Distributed Jobs' });
     restorer?.add(widget, widget.id);
 

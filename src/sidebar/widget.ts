@@ -1,8 +1,8 @@
 /** Widget and state of the sidebar. */
 
+import type { JupyterFrontEnd } from '@jupyterlab/application';
 import type { ReactWidget } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { CommandRegistry } from '@lumino/commands';
 import { Message } from '@lumino/messaging';
 import { ISignal, Signal } from '@lumino/signaling';
 import type { IMonitorModel, ISidebarState } from './view/Monitor';
@@ -15,13 +15,13 @@ export class MonitorWidget extends DeferredWidget<ReactWidget> {
   constructor(
     jobs: IJobsModel,
     model: MonitorModel,
-    commands: CommandRegistry,
+    app: JupyterFrontEnd,
     trans: TranslationBundle
   ) {
     super({
       load: async () => {
         const { createMonitor } = await import('./body');
-        return createMonitor(jobs, model, commands, trans);
+        return createMonitor(jobs, model, app, trans);
       },
       trans
     });

@@ -1,5 +1,6 @@
 /** YAML editor with marked lines. */
 
+import { Compartment, Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { CodeEditor, IEditorServices } from '@jupyterlab/codeeditor';
 import { CodeMirrorEditor, StateCommands } from '@jupyterlab/codemirror';
@@ -21,6 +22,8 @@ interface IYamlEditorProps {
   /** Makes the editor read-only for some time; the cursor and the undo history are kept. */
   locked?: boolean;
   marks: readonly ILineMark[];
+  /** Further extension of the editor; it may be replaced. */
+  extension?: Extension | null;
   /** Position to reveal and focus whenever another object is passed. */
   place: ILinePlace | null;
 }
@@ -38,6 +41,7 @@ export function YamlEditor({
   onChange,
   locked = false,
   marks,
+  extension = null,
   place
 }: IYamlEditorProps): React.JSX.Element {
   const host = React.useRef<HTMLDivElement>(null);
@@ -45,6 +49,7 @@ export function YamlEditor({
   const changed = React.useRef(onChange);
   changed.current = onChange;
   const readOnly = !onChange;
+  const [further] = React.useState(() => new Compartment());
   const first = React.useRef(text);
   first.current = text;
 
@@ -63,6 +68,7 @@ export function YamlEditor({
       },
       extensions: [
         lineMarks,
+        further.of([]),
         newLineKeys,
         EditorView.contentAttributes.of({
           'aria-label': label,
@@ -79,7 +85,14 @@ export function YamlEditor({
       editor.current = null;
       model.dispose();
     };
-  }, [editors, readOnly, label]);
+  }, [editors, readOnly, label, further]);
+
+  React.useEffect(() => {
+    if (editor.current instanceof CodeMirrorEditor) {
+      const effects = further.reconfigure(extension ?? []);
+      editor.current.editor.dispatch({ effects });
+    }
+  }, [extension, editors, readOnly, label, further]);
 
   React.useLayoutEffect(() => {
     if (editor.current) {
@@ -91,7 +104,7 @@ export function YamlEditor({
     editor.current?.setOption('readOnly', readOnly || locked);
   }, [locked, editors, readOnly, label]);
 
-  const lines = marks.map(({ line, kind }) => `${line} ${kind}`).join();
+  const lines = JSON.stringify(marks);
   React.useEffect(() => {
     if (editor.current instanceof CodeMirrorEditor) {
       markLines(editor.current.editor, marks);

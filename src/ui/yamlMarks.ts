@@ -1,5 +1,6 @@
 /** CodeMirror extension that marks lines of an editor. */
 import {
+  EditorState,
   Extension,
   RangeSet,
   StateEffect,
@@ -13,10 +14,14 @@ import {
   gutterLineClass
 } from '@codemirror/view';
 
-/** A marked line and the kind of its mark; lines count from 1. */
+/** A marked line and the kind of its mark; lines and columns count from 1. */
 export interface ILineMark {
   line: number;
   kind: 'edited' | 'error' | 'warning';
+  /** Column of the word to underline; without it no word is underlined. */
+  column?: number | null;
+  /** Sentence about the line. */
+  message?: string;
 }
 
 /** Mark in the gutter, which stays visible when long lines are scrolled horizontally. */
@@ -33,24 +38,58 @@ class Mark extends GutterMarker {
 
 interface IMarks {
   lines: DecorationSet;
+  words: DecorationSet;
   gutter: RangeSet<GutterMarker>;
 }
 
 const setMarks = StateEffect.define<readonly ILineMark[]>();
 
 const marks = StateField.define<IMarks>({
-  create: () => ({ lines: Decoration.none, gutter: RangeSet.empty }),
-  update: ({ lines, gutter }, { changes, effects, state }) => {
+  create: () => ({
+    lines: Decoration.none,
+    words: Decoration.none,
+    gutter: RangeSet.empty
+  }),
+  update: ({ lines, words, gutter }, { changes, effects, state }) => {
     const asked = effects.find(effect => effect.is(setMarks));
     if (!asked) {
       // The marks move with their lines.
-      return { lines: lines.map(changes), gutter: gutter.map(changes) };
+      return {
+        lines: lines.map(changes),
+        words: words.map(changes),
+        gutter: gutter.map(changes)
+      };
     }
     const { doc } = state;
-    const shown = (asked.value as readonly ILineMark[])
-      .filter(({ line }) => line >= 1 && line <= doc.lines)
-      .map(({ line, kind }) => ({ kind, from: doc.line(line).from }));
+    const known = (asked.value as readonly ILineMark[]).filter(
+      ({ line }) => line >= 1 && line <= doc.lines
+    );
+    const strongest = new Map<number, ILineMark['kind']>();
+    for (const { line, kind } of known) {
+      strongest.set(
+        line,
+        kind === 'error' ? kind : (strongest.get(line) ?? kind)
+      );
+    }
+    const shown = [...strongest].map(([line, kind]) => ({
+      kind,
+      from: doc.line(line).from
+    }));
     return {
+      words: Decoration.set(
+        known.flatMap(mark => {
+          const [from, to] = wordOf(state, mark);
+          const { kind, message } = mark;
+          return from < to
+            ? Decoration.mark({
+                class: 'jp-t9k-Yaml-underline',
+                attributes: { 'data-mark': kind },
+                problem: { kind, message }
+              }).range(from, to)
+            : [];
+        }),
+        true
+      ),
       lines: Decoration.set(
         shown.map(({ kind, from }) =>
           Decoration.line({ attributes: { 'data-mark': kind } }).range(from)
@@ -65,9 +104,41 @@ const marks = StateField.define<IMarks>({
   },
   provide: field => [
     EditorView.decorations.from(field, ({ lines }) => lines),
+    EditorView.decorations.from(field, ({ words }) => words),
     gutterLineClass.from(field, ({ gutter }) => gutter)
   ]
 });
+
+/** Return the range of the word at a mark's column; an empty range if the mark has no column. */
+function wordOf(
+  { doc }: EditorState,
+  { line, column }: ILineMark
+): [from: number, to: number] {
+  const { from, text } = doc.line(line);
+  if (column === null || column === undefined) {
+    return [from, from];
+  }
+  const rest = text.slice(column - 1).trimStart();
+  const start = from + text.length - rest.length;
+  const word = /^[^\s:#]+/.exec(rest)?.[0] ?? rest;
+  return [start, start + word.length];
+}
+
+/** Return the messages about the line of a position. */
+export function problemsAt(
+  state: EditorState,
+  pos: number
+): { kind: ILineMark['kind']; message: string }[] {
+  const { from, to } = state.doc.lineAt(pos);
+  const found: { kind: ILineMark['kind']; message: string }[] = [];
+  state.field(marks, false)?.words.between(from, to, (_from, _to, { spec }) => {
+    const { kind, message } = spec.problem as ILineMark;
+    if (message) {
+      found.push({ kind, message });
+    }
+  });
+  return found;
+}
 
 /** The extension of an editor that shows marked lines. */
 export const lineMarks: Extension = marks;

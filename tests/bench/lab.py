@@ -51,6 +51,15 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
             return
 
 
+def _other_extensions(folder: Path) -> Path:
+    """Fill `folder` with links to the environment's front-end extensions except ours."""
+    folder.mkdir()
+    for extension in (Path(sys.prefix) / "share/jupyter/labextensions").iterdir():
+        if extension.name != "jupyterlab_t9kjob":
+            (folder / extension.name).symlink_to(extension)
+    return folder
+
+
 @contextmanager
 def lab(
     port: int, *, extension: bool = True, kubeconfig: Path | None = None, options: Sequence[str] = ()
@@ -60,9 +69,10 @@ def lab(
         home = Path(directory)
         root = home / "root"
         root.mkdir()
-        page_config = home / "config" / "labconfig" / "page_config.json"
-        page_config.parent.mkdir(parents=True)
-        page_config.write_text(json.dumps({"disabledExtensions": {"jupyterlab_t9kjob": not extension}}))
+        (home / "config").mkdir()
+        if not extension:
+            # JupyterLab loads the code of a disabled extension too, so the page must not find it.
+            options = [f"--LabApp.labextensions_path={_other_extensions(home / 'labextensions')}", *options]
         environment = os.environ | {
             "HOME": directory,
             "JUPYTER_CONFIG_DIR": str(home / "config"),

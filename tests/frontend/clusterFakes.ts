@@ -160,6 +160,7 @@ export class ClusterServer extends LaunchServer {
     return json({
       ...this.prefill,
       engine,
+      namespace: isHome ? '' : request.namespace || 'demo',
       spec: isHome
         ? { ...spec, scheduling: { ...spec.scheduling, queue: null } }
         : {

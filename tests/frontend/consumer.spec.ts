@@ -1,3 +1,4 @@
+import { waitFor } from '@testing-library/react';
 import type {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
@@ -22,6 +23,7 @@ describe('an extension that builds on ours', () => {
     };
     const registry = new PluginRegistry<JupyterFrontEnd>();
     registry.application = {
+      restored: Promise.resolve(),
       serviceManager: {
         ...{ kernels: silent, sessions: silent, terminals: silent },
         serverSettings: server.settings()
@@ -29,6 +31,7 @@ describe('an extension that builds on ours', () => {
     } as unknown as JupyterFrontEnd;
     registry.registerPlugins([...plugins, consumer]);
     await registry.activatePlugin('consumer:plugin');
+    await waitFor(() => expect(server.socket).toBeDefined());
     server.socket.open();
     server.socket.push(snapshot({ jobs: [someJob()] }));
     await new Promise(requestAnimationFrame);

@@ -78,6 +78,7 @@ export function someFailure(changes: Partial<Failure> = {}): Failure {
       offset: 42,
       path: null,
       line: null,
+      cell: null,
       field: null,
       url: null
     },
@@ -176,16 +177,20 @@ export const SOME_FACTS: Record<
   };
   const cluster = {
     shares_lab_filesystem: false,
+    runs_on_lab_machine: false,
     runs_in_kernel: false,
     outlives_server: true,
+    queues_sweeps: false,
     has_namespaces: true,
     has_pods: true
   };
   return {
     local: {
       shares_lab_filesystem: true,
+      runs_on_lab_machine: true,
       runs_in_kernel: true,
       outlives_server: true,
+      queues_sweeps: true,
       has_namespaces: false,
       has_pods: false,
       manifest_kind: null,

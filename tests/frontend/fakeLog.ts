@@ -8,7 +8,7 @@ import {
   LogStream,
   ReadLog
 } from '../../src/api/types';
-import { ILogSocket } from '../../src/logs/model/session';
+import { ILogSocket } from '../../src/logs/loading/session';
 
 type Cursor = Record<string, number>;
 

@@ -140,6 +140,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     refused: {},
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
+    sweep: null,
     ...changes
   };
 }

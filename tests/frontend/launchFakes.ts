@@ -2,9 +2,11 @@
 import { StateDB } from '@jupyterlab/statedb';
 import { ApiClient } from '../../src/api/client';
 import {
+  AppliedPreset,
   JobSpec,
   LaunchPreview,
   Prefill,
+  PresetList,
   ScriptOption
 } from '../../src/api/types';
 import { LaunchModel } from '../../src/launch/model/launch';
@@ -22,7 +24,7 @@ export function option(
   return {
     flags: flag.startsWith('-') ? [flag] : [],
     dest: flag.replace(/^-+/, ''),
-    kind: flag.startsWith('-') ? 'text' : 'positional',
+    kind: 'text',
     default: 'x',
     choices: [],
     help: null,
@@ -30,6 +32,21 @@ export function option(
     repeatable: false,
     flag_value: true,
     off_flag: null,
+    roles: flag === '--log_dir' ? ['events'] : [],
+    item_kind: 'text',
+    items: null,
+    default_expression: null,
+    metavar: null,
+    value_optional: false,
+    syntax: 'separate',
+    group: null,
+    exclusive: null,
+    command: null,
+    is_command: false,
+    condition: null,
+    caution: null,
+    library: null,
+    path: null,
     line: 1,
     ...changes
   };
@@ -131,9 +148,13 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
       imports: [],
       env_reads: [{ name: 'OMP_NUM_THREADS', line: 3, default: null }],
       distributed: true,
+      method: 'ddp',
+      method_line: 40,
+      own_processes: false,
       writes_events: true
     },
     notebook: null,
+    launched_by: null,
     kernels: [
       {
         name: 'python3',
@@ -187,6 +208,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
     follow_name: ['--log_dir', '--save_path'],
     checks: [],
     notes: [],
+    recorder: null,
     ...changes
   };
 }
@@ -210,6 +232,11 @@ export function somePreview(
 /** A server that fills and previews forms, until a test says otherwise. */
 export class LaunchServer extends FakeServer {
   prefill = somePrefill();
+  presets: PresetList = { presets: [], locks: [], problems: [] };
+  /** What the server answers when a preset is applied; the spec of the request by default. */
+  applied: Partial<AppliedPreset> = {};
+  savedPreset: (request: IFakeRequest) => Response = ({ body }) =>
+    json({ id: 'p', source: 'own', ...(body as object) }, 201);
   /** Changes the preview of a spec. */
   previewChanges: Partial<LaunchPreview> = {};
   created: (request: IFakeRequest) => Response = () =>
@@ -225,6 +252,14 @@ export class LaunchServer extends FakeServer {
     }
     if (request.url.endsWith('/launch/prefill')) {
       return json({ ...this.prefill, spec: spec ?? this.prefill.spec });
+    }
+    if (/\/launch\/presets(\?|$)/.test(request.url)) {
+      return request.method === 'GET'
+        ? json(this.presets)
+        : this.savedPreset(request);
+    }
+    if (request.url.endsWith('/launch/applied-preset')) {
+      return json({ spec, notes: [], ...this.applied });
     }
     return spec && (dry_run || request.url.endsWith('/launch/preview'))
       ? json(somePreview(spec, this.previewChanges))

@@ -14,12 +14,14 @@ export function someActions(): jest.Mocked<ILaunchActions> {
   return {
     openFile: jest.fn(),
     chooseFile: jest.fn().mockResolvedValue(null),
+    chooseRows: jest.fn(),
     chooseFolder: jest.fn().mockResolvedValue(null),
     pasteManifest: jest.fn(),
     correctManifest: jest.fn(),
     backToForm: jest.fn(),
     submit: jest.fn(),
     dryRun: jest.fn(),
+    saveFirst: jest.fn().mockResolvedValue(true),
     withShortcut: jest.fn<string, [string, string]>(label => label)
   };
 }

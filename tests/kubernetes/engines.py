@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import yaml
 
-from jupyterlab_t9kjob.core.engine import Edited
+from jupyterlab_t9kjob.core.engine.protocol import Edited
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.manifests import to_yaml
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount, Quantity, ReplicaSpec, Resources, Runtime, Torchrun
@@ -172,7 +172,7 @@ async def serving(
             engine.listen(bench.hear)
             await engine.start()
         with patient():
-            await cluster.looked()
+            await cluster.discovered()
             yield bench
     finally:
         for engine in engines.values():

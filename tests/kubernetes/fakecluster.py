@@ -95,7 +95,7 @@ async def kubeflow(server: FakeCluster, home: Path) -> AsyncIterator[KubernetesE
     await engine.start()
     try:
         with patient():
-            await cluster.looked()
+            await cluster.discovered()
             yield engine
     finally:
         await engine.stop()

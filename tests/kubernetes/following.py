@@ -9,11 +9,11 @@ from collections.abc import Callable
 from jupyterlab_t9kjob.core.job import Replica
 from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.engines.kubernetes.client.api import Json, KubeApi
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
-from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, ReplicaView, State
-from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import AttemptRecord, observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
 
 
 class Following:

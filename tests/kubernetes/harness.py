@@ -43,6 +43,7 @@ GROUPS = {
 }
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 STORAGE_CLASS = "manual"
+NO_WEBHOOK = "failed calling webhook"
 # A shell program. containerd listens for this only after the container has begun and until it ends, and takes news from
 # before or after for an ordinary end (with cgroup v1): so there is news for some seconds, and a second after the last.
 OUT_OF_MEMORY = "for i in 1 2 3 4 5; do tail /dev/zero; code=$?; sleep 1; done; exit $code"
@@ -99,12 +100,14 @@ class Kube:
         """Ask for a path; raises httpx.HTTPStatusError, with the server's words, where it refuses."""
         kind = f"application/{patch}-patch+json" if method == "PATCH" else "application/json"
         content = None if body is None else json.dumps(body)
-        headers, end = {"Content-Type": kind}, time.monotonic() + 30
+        headers, end = {"Content-Type": kind}, time.monotonic() + 60
         while True:
             answer = self._client.request(method, path, content=content, params=query, headers=headers)
-            if answer.status_code != 429 or time.monotonic() > end:
+            # so it is while the API server begins to keep a kind, or a loaded machine's webhook does not answer
+            later = answer.status_code == 429 or NO_WEBHOOK in answer.text[:1000]
+            if not (answer.is_error and later) or time.monotonic() > end:
                 break
-            time.sleep(1)  # so it is while the API server begins to keep a kind
+            time.sleep(1)
         if answer.is_error:
             words = f"{method} {path}: {answer.status_code} {answer.text}"
             raise httpx.HTTPStatusError(words, request=answer.request, response=answer)
@@ -116,7 +119,7 @@ class Kube:
         return "/".join(filter(None, [GROUPS.get(kind, "/api/v1") + where, kind, name, part]))
 
     def knows(self, kind: str) -> bool:
-        """Return whether the cluster has a kind."""
+        """Return True if the cluster has a kind."""
         try:
             kinds = self.ask("GET", GROUPS.get(kind, "/api/v1"))["resources"]
         except httpx.HTTPStatusError as error:
@@ -163,7 +166,7 @@ class Kube:
         return f"system:serviceaccount:{self.namespace}:{name}"
 
     def may(self, user: str, verb: str, group: str, resource: str, *, everywhere: bool = False) -> bool:
-        """Return whether a user has a right in the namespace, or everywhere; `resource` may be ``pods/log``."""
+        """Return True if a user has a right in the namespace, or everywhere; `resource` may be ``pods/log``."""
         name, _, part = resource.partition("/")
         asked = {
             "namespace": "" if everywhere else self.namespace,
@@ -199,8 +202,13 @@ class Kube:
         return [*found, "--kubeconfig", str(self.kubeconfig), *arguments]
 
     def kubectl(self, *arguments: str, text: str | None = None) -> str:
-        """Run kubectl; returns what it prints."""
-        done = subprocess.run(self.command(*arguments), input=text, text=True, capture_output=True)
+        """Run kubectl, again while a webhook does not answer; returns what it prints."""
+        end = time.monotonic() + 60
+        while True:
+            done = subprocess.run(self.command(*arguments), input=text, text=True, capture_output=True)
+            if NO_WEBHOOK not in done.stderr or time.monotonic() > end:
+                break
+            time.sleep(1)
         assert done.returncode == 0, f"kubectl {shlex.join(arguments)}: {done.stderr}"
         return done.stdout
 

@@ -19,9 +19,9 @@ import httpx
 from jupyterlab_t9kjob.core.job import LogStream
 from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
+from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, newest
 

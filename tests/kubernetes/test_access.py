@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.engine_info import EngineInfo
+from jupyterlab_t9kjob.core.engine.info import EngineInfo
 from jupyterlab_t9kjob.core.errors import NotAllowed
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection, kind_availability
 from tests.kubernetes.accounts import Account

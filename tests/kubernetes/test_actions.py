@@ -10,6 +10,9 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import Job
+from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.jobs.admission import Admission
+from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.service import JobService
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, WAIT, Bench, serving
@@ -256,12 +259,10 @@ async def test_run_again(kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
         job = await bench.submit("kubeflow", bench.spec("true", name="again-1"))
 
-        async def admit(*_: object):
-            async def prepare() -> None: ...
+        async def admit(spec: JobSpec, *_: object):
+            return Admission(spec)
 
-            return prepare
-
-        service = JobService(bench.engines)
+        service = JobService(Engines(bench.engines))
         second = await service.rerun(job.id, admit=admit)
         assert second.name == "again-2"
         assert second.rerun_of == job.id

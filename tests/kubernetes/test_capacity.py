@@ -72,7 +72,7 @@ async def until(bench: Bench, reached: Callable[[Capacity], Any], seconds: float
                 return seen
             await moved.wait()
 
-    end = bench.cluster.capacity.look(moved.set)
+    end = bench.cluster.capacity.subscribe(moved.set)
     try:
         return await asyncio.wait_for(wait(), seconds)
     except asyncio.TimeoutError:
@@ -332,7 +332,7 @@ async def test_one_watch_for_all_who_look(
 
         async with serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path)) as bench:
             assert asked() == []  # nobody looks
-            ends = [bench.cluster.capacity.look() for _ in range(50)]
+            ends = [bench.cluster.capacity.subscribe() for _ in range(50)]
             engines = list(bench.engines.values()) * 10
             await asyncio.gather(*(engine.capacity("") for engine in engines), *(engine.nodes() for engine in engines))
             # the watch of nodes and of pods begins with the list

@@ -18,10 +18,10 @@ import pytest
 import pytest_asyncio
 import yaml
 
-from jupyterlab_t9kjob.engines.kubernetes.client import credentials
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, Json, KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import connection as credentials
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio]

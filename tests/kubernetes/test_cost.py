@@ -13,7 +13,7 @@ import pytest
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
-from jupyterlab_t9kjob.engines.kubernetes.client.probe import WATCH_SECONDS
+from jupyterlab_t9kjob.engines.kubernetes.client.watch.probe import WATCH_SECONDS
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.conftest import settings
 from tests.kubernetes.harness import Kube, Volume

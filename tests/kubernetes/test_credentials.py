@@ -14,9 +14,15 @@ from typing import Any
 import pytest
 import yaml
 
-from jupyterlab_t9kjob.engines.kubernetes.client import credentials, exec_plugin, pool
+from jupyterlab_t9kjob.engines.kubernetes.client import pool
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import NoCluster, load_connection, nothing_to_load
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import connection as credentials
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials import exec_plugin
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import (
+    NoCluster,
+    load_connection,
+    nothing_to_load,
+)
 from tests.kubernetes.fakeapi import Certificates, FakeApi, FakeProxy, Request, write_kubeconfig
 
 SECRET = "s3cret-s3cret"
@@ -797,7 +803,8 @@ def test_without_the_package_one_is_told_how_to_get_it(configure: Configure, mon
 
 def test_the_package_is_imported_only_for_a_cluster() -> None:
     code = (
-        "import sys; from jupyterlab_t9kjob.engines.kubernetes.client import credentials, informer;"
-        "assert credentials.nothing_to_load(); assert 'kubernetes' not in sys.modules"
+        "import sys; from jupyterlab_t9kjob.engines.kubernetes.client.credentials import connection;"
+        "import jupyterlab_t9kjob.engines.kubernetes.client.watch.informer;"
+        "assert connection.nothing_to_load(); assert 'kubernetes' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -30,7 +30,7 @@ def template(*containers: dict[str, Any]) -> dict[str, Any]:
 
 def place_script(volume: Volume, folder: str) -> Path:
     place = volume.path / folder
-    place.mkdir()
+    place.mkdir(exist_ok=True)  # a repeated test finds it
     place.chmod(0o777)
     shutil.copy(SCRIPT, place)
     return place

@@ -334,7 +334,8 @@ async def test_an_eviction_under_the_follower(engine: str, kube: Kube, image: st
         files = await bench.engines[engine].log_sources(job.uid)
         end = time.monotonic() + WAIT
         while not (len(files) == 2 and files[0].stream.complete):
-            assert time.monotonic() < end, files
+            told = "\n".join(file.stream.model_dump_json() for file in files)
+            assert time.monotonic() < end, f"{told}\n{await bench.engines[engine].job(job.uid)}"
             await asyncio.sleep(0.1)
             files = await bench.engines[engine].log_sources(job.uid)
         assert [file.stream.attempt for file in files] == [1, 2]

@@ -9,11 +9,19 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.em.load import read_mapping
 from tests.kubernetes.harness import Kube, Volume
 from tests.local.lab import Lab
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("controller", "kubeflow")]
 TRAIN = (Path(__file__).parent / "cpu_training.py").read_text()
+RECORD = """
+from t9k import em
+
+with em.create_run(name="train", hparams=vars(args)) as run:
+    run.log("train", {"loss": loss.item()}, step=step)
+"""
+RECORDED = TRAIN.replace("\ndist.barrier()", f"{RECORD}\ndist.barrier()")
 SEED_003 = (Path(__file__).parents[1] / "unit" / "manifests" / "data" / "seed003.yaml").read_text()
 PLURALS = {"t9k": "pytorchtrainingjobs", "kubeflow": "pytorchjobs"}
 ENDED = ("Succeeded", "Failed")
@@ -24,7 +32,7 @@ def lab(start_lab: Callable[..., Lab], volume: Volume, kube: Kube) -> Lab:
     """Start a lab that is no pod: its settings say where it has the PVC."""
     folder = volume.path / "proj"
     folder.mkdir(mode=0o777)
-    (folder / "train.py").write_text(TRAIN)
+    (folder / "train.py").write_text(RECORDED)
     (volume.path / "torch_mnist_trainingjob.py").write_text(TRAIN)
     lab = start_lab(
         kubernetes_volumes=[{"claim": volume.claim, "lab_path": str(volume.path), "mount_path": "/t9k/mnt"}]
@@ -55,6 +63,8 @@ def test_from_a_click_to_a_trained_model(engine: str, lab: Lab, kube: Kube, volu
     assert filled["empty"] == ([] if spec["runtime"]["image"] == image else ["/spec/runtime/image"])
     assert spec["entrypoint"]["value"] == "/t9k/mnt/proj/train.py"
     name = spec["name"]
+    # the image has neither the recorder nor T9k's SDK
+    assert [variable["value"] for variable in spec["env"]] == [filled["recorder"]["folder"]]
     # the user chooses an image and two nodes
     spec = small(spec, image)
     spec["replica_specs"][0]["replicas"] = 2
@@ -73,6 +83,10 @@ def test_from_a_click_to_a_trained_model(engine: str, lab: Lab, kube: Kube, volu
     assert (job["entrypoint_path"], job["log_dir_paths"]) == ("proj/train.py", [f"proj/runs/{name}"])
     runs = volume.path / "proj" / "runs" / name
     assert list(runs.glob("events.out.tfevents*")) and (runs / "model.pt").stat().st_size > 0
+    records = {folder: read_mapping(folder / "metadata.yaml") for folder in (volume.path / ".em/runs").iterdir()}
+    [(record, metadata)] = [item for item in records.items() if item[1]["labels"] == [f"job={name}"]]
+    assert metadata["status"] == "Complete"
+    assert (record / "metrics/train.yaml").read_text().count("loss: ") == 1
     # the lab's own TensorBoard reads them where the lab has them
     opened = lab.ask("POST", "tensorboards", body={"job_id": job["id"]})
     assert (opened.status, opened.json["paths"]) == (201, [f"proj/runs/{name}"]), opened.body
@@ -147,7 +161,7 @@ def test_a_manifest_that_was_copied_from_a_cluster(lab: Lab, kube: Kube, image: 
 def test_a_pasted_manifest_is_accepted_as_it_is(lab: Lab, kube: Kube) -> None:
     read = lab.ask("POST", "launch", "manifest", body={"text": SEED_003})
     assert (read.status, read.json["manifest"], read.json["engine"]) == (200, SEED_003, "t9k")
-    assert [line["code"] for line in read.json["lost"]] == ["CommentsLost"]
+    assert [line["code"] for line in read.json["lost"]] == []
     body = {"engine": "t9k", "manifest": SEED_003, "request_id": "pasted-0001"}
     dry = lab.ask("POST", "jobs", body=body | {"dry_run": True})
     errors = [line["code"] for line in dry.json["checks"] if line["level"] == "error"]
@@ -165,3 +179,18 @@ def test_pvcs_of_the_namespace(lab: Lab, kube: Kube, volume: Volume) -> None:
     assert (found["lab_path"], found["mount_path"]) == (str(volume.path), "/t9k/mnt")
     assert lab.ask("GET", "cluster", "volumes", engine="t9k", namespace="there-is-none").status == 422
     assert lab.ask("POST", "engines").status == 200
+
+
+def test_the_fields_of_a_manifest_are_those_of_the_clusters_schema(lab: Lab) -> None:
+    for engine, kind in (("t9k", "PyTorchTrainingJob"), ("kubeflow", "PyTorchJob")):
+        answer = lab.ask("GET", "cluster", "manifest-schema", engine=engine)
+        assert answer.status == 200, answer.body
+        schema = answer.json
+        assert (schema["source"], schema["kind"], schema["note"]) == ("cluster", kind, None)
+        assert len(answer.body) < 400_000
+        node = schema["nodes"][schema["root"]]
+        groups = {"t9k": ["replicaSpecs", "[]"], "kubeflow": ["pytorchReplicaSpecs", "Master"]}[engine]
+        for part in ("spec", *groups, "template", "spec", "containers", "[]", "imagePullPolicy"):
+            inner = node["items"] if part == "[]" else node["fields"].get(part, node["values"])
+            node = schema["nodes"][inner]
+        assert node["types"] == ["string"] and "Always" in node["description"], node  # in the words of Kubernetes

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import load_connection
 from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.logkeeper import Cable, Keeper, keeping, pod
 
@@ -102,6 +102,21 @@ async def test_a_new_pod_of_the_same_name_is_the_next_attempt(kube: Kube, image:
             name = f"worker-0.{number}.container.out"
             assert await keeper.bytes(name) == b"".join(b"%d %d\n" % (number, n) for n in range(10))
             assert streams[name].missing == []
+
+
+async def test_a_log_ends_with_its_pod_although_the_watch_does_not_say_so(kube: Kube, image: str, tmp_path: Path):
+    """A new pod of the same name is there: the follower itself finds that its own pod is gone."""
+    script = "import time\nfor n in range(10): print(n)\ntime.sleep(600)"
+    kube.create("pods", pod("silent", image, script))
+    async with keeping(kube.namespace, "silent", tmp_path / "logs") as keeper:
+        await keeper.until(lambda streams: OUT in streams and streams[OUT].size == 20)
+        await keeper._pods.stop()
+        await asyncio.to_thread(kube.delete, "pods", "silent-0")
+        await asyncio.to_thread(kube.until_gone, "pods", name="silent-0")
+        kube.create("pods", pod("silent", image, script))
+        streams = await keeper.complete(OUT)
+        assert await keeper.bytes(OUT) == b"".join(b"%d\n" % n for n in range(10))
+        assert streams[OUT].missing == []
 
 
 async def test_an_init_container_and_why_a_container_waits(kube: Kube, image: str, tmp_path: Path):

@@ -21,7 +21,7 @@ FIND = """
 import asyncio, json, sys
 from pathlib import Path
 from jupyterlab_t9kjob.core.spec import Mount
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import load_connection
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.lab.lab_pod import find_lab
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.objects.pods import status_text
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.pod import status_text
 from tests.kubernetes.harness import OUT_OF_MEMORY, Kube
 
 pytestmark = pytest.mark.cluster

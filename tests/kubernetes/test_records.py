@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.engine_info import EngineInfo
+from jupyterlab_t9kjob.core.engine.info import EngineInfo
 from jupyterlab_t9kjob.core.errors import Conflict
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import PLURALS, serving

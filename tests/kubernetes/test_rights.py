@@ -97,8 +97,10 @@ def jobs(kube: Kube, image: str, controller: object, kubeflow: None) -> dict[str
     for engine, spec in specs.items():
         kind = KINDS[engine]()
         job = {"apiVersion": f"{kind.group}/{kind.version}", "kind": kind.kind, "metadata": {"name": "theirs"}}
-        made = kube.create(PLURALS[engine], {**job, "spec": spec})
-        found[engine] = Running(engine, made["metadata"]["uid"], "theirs")
+        kube.apply({**job, "spec": spec})  # once more where the fixture is repeated
+        found[engine] = Running(
+            engine, kube.ask("GET", kube.path(PLURALS[engine], "theirs"))["metadata"]["uid"], "theirs"
+        )
     kube.until_phase("theirs", "Running")
     kube.until_condition("theirs", "Running")
     return found

@@ -11,10 +11,10 @@ from typing import Any
 import anyio
 import pytest
 
-from jupyterlab_t9kjob.core.engine_info import ClusterInfo, StaleCode
-from jupyterlab_t9kjob.engines.kubernetes.client import backoff
+from jupyterlab_t9kjob.core.engine.info import ClusterInfo, StaleCode
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import Connection, NoCluster
+from jupyterlab_t9kjob.engines.kubernetes.client.watch import backoff
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.staleness import trouble_of
 from tests.kubernetes.fakeapi import Act, Certificates, FakeApi, FakeProxy, refuse

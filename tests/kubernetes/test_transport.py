@@ -16,8 +16,8 @@ import pytest_asyncio
 from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
 from jupyterlab_t9kjob.engines.kubernetes.client import list_parser
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable, lines
-from jupyterlab_t9kjob.engines.kubernetes.client.credentials import Connection, NoCluster
-from jupyterlab_t9kjob.engines.kubernetes.client.tls import Tls
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import Connection, NoCluster
+from jupyterlab_t9kjob.engines.kubernetes.client.credentials.tls import Tls
 from jupyterlab_t9kjob.engines.kubernetes.reasons.api_refusals import refused
 from tests.kubernetes.fakeapi import PODS, Act, Call, Certificates, FakeApi, cut, hang, pod, refuse
 

@@ -12,9 +12,10 @@ import pytest
 import pytest_asyncio
 
 from jupyterlab_t9kjob.engines.kubernetes.client import api as transport
-from jupyterlab_t9kjob.engines.kubernetes.client import backoff, informer, list_parser, probe
+from jupyterlab_t9kjob.engines.kubernetes.client import list_parser
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
+from jupyterlab_t9kjob.engines.kubernetes.client.watch import backoff, informer, probe
+from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
 from tests.kubernetes.test_transport import connect
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.interpreter import Interpreter
+from jupyterlab_t9kjob.core.engine.interpreter import Interpreter
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine

@@ -14,7 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
-from jupyterlab_t9kjob.core.engine_info import DeviceInfo, Machine
+from jupyterlab_t9kjob.core.engine.info import DeviceInfo, Machine
 from jupyterlab_t9kjob.core.errors import FieldError
 from jupyterlab_t9kjob.engines.local.devices import nvml
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from jupyterlab_t9kjob.core.engine_info import DeviceInfo
+from jupyterlab_t9kjob.core.engine.info import DeviceInfo
 from jupyterlab_t9kjob.core.job import Job
 from tests.local.harness import Bench, eventually, kill
 from tests.local.test_devices import HOLD, gpus, let_go, waiting

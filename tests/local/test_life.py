@@ -46,6 +46,7 @@ async def test_the_scripts_world(bench: Bench) -> None:
         """
         import json, os, sys
         names = ["T9KJOB_UID", "T9KJOB_NAME", "T9KJOB_LOG_DIR", "PYTHONUNBUFFERED", "FROM_KERNEL", "MINE", "RANK"]
+        names += ["EM_RUN_PARENT_DIR", "EM_ARTIFACT_PARENT_DIR"]
         print(json.dumps([{n: os.environ.get(n) for n in names}, os.getcwd(), sys.argv[1:]]))
         """,
         args=["--text", "a b", "$(id)", "'\"\n"],
@@ -61,6 +62,8 @@ async def test_the_scripts_world(bench: Bench) -> None:
         "FROM_KERNEL": "yes",
         "MINE": "x=y",
         "RANK": None,
+        "EM_RUN_PARENT_DIR": str(bench.root / ".em/runs"),
+        "EM_ARTIFACT_PARENT_DIR": str(bench.root / ".em/artifacts"),
     }
     assert cwd == str(bench.root)
     assert args == ["--text", "a b", "$(id)", "'\"\n"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.interpreter import Interpreter
+from jupyterlab_t9kjob.core.engine.interpreter import Interpreter
 from jupyterlab_t9kjob.core.spec import Device, Resources
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from tests.local.harness import Bench, carrying, kill

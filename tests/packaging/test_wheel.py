@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from jupyterlab_t9kjob.em_distribution import files
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jupyterlab_t9kjob"
 LABEXTENSION = "data/share/jupyter/labextensions/jupyterlab_t9kjob"
@@ -82,6 +84,30 @@ def test_the_wheel_has_every_file(wheel: Path) -> None:
         f"{LABEXTENSION}/package.json",
         "data/etc/jupyter/jupyter_server_config.d/jupyterlab_t9kjob.json",
     }
+
+
+def test_the_wheel_carries_the_recorder_as_a_wheel(wheel: Path, tmp_path: Path) -> None:
+    """For images without JupyterLab: `pip install` of that file needs no network."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if "share/jupyterlab_t9kjob/t9kjob_em-" in name]
+        recorder = tmp_path / Path(name).name
+        recorder.write_bytes(archive.read(name))
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--target",
+        str(tmp_path / "lib"),
+    ]
+    subprocess.run([*pip, str(recorder)], check=True)
+    installed = {
+        file.relative_to(tmp_path / "lib").as_posix(): file.read_bytes() for file in (tmp_path / "lib").rglob("*.py")
+    }
+    assert installed == files()
 
 
 def test_the_wheel_has_nothing_else(wheel: Path) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 from jupyterlab_t9kjob.core.capacity import Capacity, NamespaceQuota, NodeList, Queue, QueueList
 from jupyterlab_t9kjob.core.checks import Capability, Preview
-from jupyterlab_t9kjob.core.engine import Edited, Listener, Prepare
-from jupyterlab_t9kjob.core.engine_info import EngineInfo, Volume
+from jupyterlab_t9kjob.core.engine.info import EngineInfo, Volume
+from jupyterlab_t9kjob.core.engine.protocol import Edited, Listener, Prepare
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
     EngineName,
@@ -29,10 +29,12 @@ from jupyterlab_t9kjob.core.job import (
 from jupyterlab_t9kjob.core.lab import Lab
 from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.manifests import CURRENT, KINDS, Dialect, problems, render, to_yaml
+from jupyterlab_t9kjob.core.manifests.schema import KindSchema, bundled_schema
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from jupyterlab_t9kjob.engines.local.facts import FACTS as LOCAL_FACTS
+from jupyterlab_t9kjob.jobs.admission import Admission
 from jupyterlab_t9kjob.launch.manifests import Submission
 from jupyterlab_t9kjob.launch.model import LaunchPreview, SpecOrManifest
 from jupyterlab_t9kjob.logs.storage import cuts, index
@@ -58,7 +60,7 @@ class FakeCapacity:
         self.asked += 1
         return Capacity(**{"time": time.time(), **self.told})
 
-    def look(self, moved: Callable[[], None]) -> Callable[[], None]:
+    def subscribe(self, moved: Callable[[], None]) -> Callable[[], None]:
         self.lookers.append(moved)
         return lambda: self.lookers.remove(moved)
 
@@ -142,6 +144,9 @@ class FakeEngine:
 
     async def volumes(self, namespace: str) -> list[Volume]:
         return []
+
+    async def manifest_schema(self) -> KindSchema:
+        return self.schema or bundled_schema(KINDS[self.name])
 
     async def queues(self, namespace: str) -> QueueList:
         return QueueList()
@@ -252,6 +257,7 @@ class FakeCluster(FakeEngine):
         self.spelling = CURRENT
         self.claims: dict[str, list[Volume]] = {}
         self.found_queues: dict[str, list[Queue]] = {}
+        self.schema: KindSchema | None = None
         self.may_list = True
         self.submitted: list[tuple[JobSpec, str, Edited | None]] = []
         self.dry_runs = 0
@@ -354,14 +360,14 @@ class FakeLaunch:
     async def submission(self, request: SpecOrManifest) -> Submission:
         return Submission(request.spec, request.namespace)
 
-    async def admit(self, spec: JobSpec, engine: str, namespace: str, *, path: str | None = None) -> Prepare:
+    async def admit(self, spec: JobSpec, engine: str, namespace: str, *, path: str | None = None) -> Admission:
         if self.refusal is not None:
             raise self.refusal
 
         async def prepare() -> None:
             self.admitted.append(spec)
 
-        return prepare
+        return Admission(spec, prepare)
 
     async def preview(self, request: object) -> LaunchPreview:
         return LaunchPreview(command="torchrun", summary="1 process on this machine")

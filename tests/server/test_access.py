@@ -44,7 +44,13 @@ def denying(jp_server_config: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def filled(route: str, ident: str) -> list[str]:
-    words = {"{id}": ident, "{action}": "stop", "{stream}": "worker-0.1.rank-0.out", "{path}": "index.html"}
+    words = {
+        "{id}": ident,
+        "{action}": "stop",
+        "{sweep_action}": "stop",
+        "{stream}": "worker-0.1.rank-0.out",
+        "{path}": "index.html",
+    }
     return [words.get(part, part) for part in route.split("/")]
 
 

@@ -30,14 +30,26 @@ async def test_nothing_starts_before_it_is_needed(fakes: SimpleNamespace, app: T
     assert await app.services() is await app.services()
 
 
-async def test_the_servers_hook_starts_it(fakes: SimpleNamespace, app: T9kJobApp, jp_serverapp: Any):
+async def test_the_servers_hook_starts_it_later(
+    fakes: SimpleNamespace, app: T9kJobApp, jp_serverapp: Any, monkeypatch: pytest.MonkeyPatch
+):
     await app._start_jupyter_server_extension(jp_serverapp)
+    assert app._services is None and app._later is not None
+    app._later.cancel()
+    monkeypatch.setattr(app_module, "START_SECONDS", 0)
+    await app._start_jupyter_server_extension(jp_serverapp)
+    await app._later
     assert app._services is not None
 
 
-async def test_a_start_that_fails_is_an_answer_and_is_tried_again(fakes: SimpleNamespace, app: T9kJobApp, api: Api):
+async def test_a_start_that_fails_is_an_answer_and_is_tried_again(
+    fakes: SimpleNamespace, app: T9kJobApp, api: Api, monkeypatch: pytest.MonkeyPatch
+):
     works, fakes.tensorboards.start = fakes.tensorboards.start, fail
+    monkeypatch.setattr(app_module, "START_SECONDS", 0)
     await app._start_jupyter_server_extension(app.serverapp)
+    assert app._later is not None
+    await app._later
     answer = await api("GET", "jobs", "local::a:b", "replicas", contract=False)
     assert (answer.status, answer.json["code"]) == (503, "Unavailable")
     assert "No space left" in answer.json["verbatim"] and app.home in answer.json["hint"]
@@ -68,9 +80,9 @@ async def test_an_engine_that_can_not_start_stops_no_other(
 
     def both() -> Any:
         services = make()
-        services.jobs._engines["bad"] = bad
-        services.jobs.listen_info(lambda: None)
-        services.jobs.capacity_source()
+        services.jobs.engines._engines["bad"] = bad
+        services.jobs.engines.listen_info(lambda: None)
+        services.jobs.engines.capacity_source()
         return services
 
     app._make_services = both  # type: ignore[method-assign]

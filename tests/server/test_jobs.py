@@ -12,7 +12,7 @@ from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, TensorBoardSpec
-from jupyterlab_t9kjob.jobs.service import renamed
+from jupyterlab_t9kjob.jobs.renaming import renamed
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
 

@@ -14,11 +14,12 @@ import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core import translation
-from jupyterlab_t9kjob.core.engine_info import EngineInfo, Machine
+from jupyterlab_t9kjob.core.engine.info import EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.translation import _
-from jupyterlab_t9kjob.jobs import feed
+from jupyterlab_t9kjob.jobs import feed, feed_messages
+from jupyterlab_t9kjob.jobs.revision_table import KEPT_REMOVALS
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 
@@ -54,7 +55,7 @@ async def test_snapshot_then_deltas(fakes: SimpleNamespace, open_page):
 async def test_a_snapshot_of_many_jobs_comes_in_parts_the_newest_first(
     engine: FakeEngine, open_page, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(feed, "PART", 2)
+    monkeypatch.setattr(feed_messages, "PART", 2)
     for number in range(5):
         engine.put(f"train-{number}", created_at=float(number))
     page = await open_page("stream")
@@ -100,7 +101,7 @@ async def test_engines_that_changed_while_nobody_looked_are_right_for_the_next_p
         return found
 
     monkeypatch.setattr(engine, "info", info)
-    published.look_at_engines()
+    published.read_engines_soon()
     page = await open_page("stream")
     await page.send(type="subscribe")
     assert (await page.receive())["engines"][0]["namespaces"] == ["found"]
@@ -170,18 +171,19 @@ async def test_capacity_goes_to_the_pages_that_ask_and_is_counted_only_for_them(
 
 
 async def test_the_first_page_is_not_kept_as_long_as_others_look_at_capacity(fakes: SimpleNamespace):
+    from jupyterlab_t9kjob.jobs.engines import Engines
     from jupyterlab_t9kjob.jobs.service import JobService
 
     class Request:
         """Stands for all that a request of a page keeps."""
 
     request: ContextVar[Request] = ContextVar("request")
-    published = feed.Feed(JobService({"local": fakes.engine}), fakes.tensorboards, fakes.capacity)
+    published = feed.Feed(JobService(Engines({"local": fakes.engine})), fakes.tensorboards, fakes.capacity)
     await published.start()
 
     async def look() -> weakref.ref[Request]:
         request.set(Request())
-        published.look_at_capacity()
+        published.subscribe_to_capacity()
         return weakref.ref(request.get())
 
     try:
@@ -324,6 +326,7 @@ async def test_a_page_in_another_language_gets_its_own_messages(
     fakes: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ):
     """The feed alone: the language of all pages changes while encoded messages are kept."""
+    from jupyterlab_t9kjob.jobs.engines import Engines
     from jupyterlab_t9kjob.jobs.service import JobService
 
     class German:
@@ -335,7 +338,7 @@ async def test_a_page_in_another_language_gets_its_own_messages(
 
     job = fakes.engine.put("train-1")
     fakes.engine.change(job.uid, reason=Reason(code="Started", sentence=_("Running")))
-    published = feed.Feed(JobService({"local": fakes.engine}), fakes.tensorboards, fakes.capacity)
+    published = feed.Feed(JobService(Engines({"local": fakes.engine})), fakes.tensorboards, fakes.capacity)
     await published.start()
     try:
         view = feed.View(jobs=True, tensorboards=True)
@@ -350,9 +353,10 @@ async def test_a_page_in_another_language_gets_its_own_messages(
 
 async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNamespace):
     """The feed alone: a page at an old revision gets one delta, or a snapshot if too much has gone since."""
+    from jupyterlab_t9kjob.jobs.engines import Engines
     from jupyterlab_t9kjob.jobs.service import JobService
 
-    jobs = JobService({"local": fakes.engine})
+    jobs = JobService(Engines({"local": fakes.engine}))
     view = feed.View(jobs=True, tensorboards=True)
     published = feed.Feed(jobs, fakes.tensorboards, fakes.capacity)
     await published.start()
@@ -368,7 +372,7 @@ async def test_a_page_that_was_away_gets_what_it_missed_at_once(fakes: SimpleNam
         (delta,) = published.messages(view, old)
         assert '"type":"delta"' in delta
         assert not list(published.messages(view, published.revision))
-        for number in range(feed.KEPT_REMOVALS + 2):
+        for number in range(KEPT_REMOVALS + 2):
             published._note_job(f"local::x:{number}", None)
         news.clear()
         await news.wait()

@@ -59,7 +59,8 @@ async def test_engine_is_listed_with_its_facts(api: Api):
     assert [engine["name"] for engine in engines] == ["local", ENGINE]
     found = engines[1]
     assert (found["label"], found["available"]) == ("Simple processes", True)
-    assert found["facts"]["shares_lab_filesystem"] and found["facts"]["manifest_kind"] is None
+    assert found["facts"]["shares_lab_filesystem"] and found["facts"]["runs_on_lab_machine"]
+    assert found["facts"]["manifest_kind"] is None
     assert not found["capabilities"]["torchrun"]["supported"]
 
 
@@ -72,6 +73,10 @@ async def test_form_has_what_the_engine_can_do(api: Api, jp_root_dir: Path):
     crossed = (await api("POST", "launch", "prefill", body=body)).json
     assert crossed["spec"]["torchrun"] is None
     assert [note["field"] for note in crossed["notes"]] == ["/spec/torchrun"]
+    fields = [{"field": "--lr", "values": "1, 2"}]
+    for at_a_time, code in ((1, "NoQueue"), (2, "NamesFree")):  # No program would start a job that waits.
+        sweep = {"engine": ENGINE, "spec": form["spec"], "sweep": {"fields": fields, "at_a_time": at_a_time}}
+        assert (await api("POST", "launch", "sweep", body=sweep)).json["checks"][0]["code"] == code
 
 
 async def test_from_script_to_log(submit: Submit, api: Api, open_page):

@@ -22,13 +22,19 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
+from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.feed import Feed
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.logs.serving.follow import LogService
+from jupyterlab_t9kjob.presets.configuration import Configuration
+from jupyterlab_t9kjob.presets.service import Presets
 from jupyterlab_t9kjob.services import Services
+from jupyterlab_t9kjob.snapshots.service import Snapshots
+from jupyterlab_t9kjob.snapshots.taking import Limits
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+from jupyterlab_t9kjob.tries.service import Tries
 from tests.server.contract import check_answer
 from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch
 
@@ -103,10 +109,14 @@ def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPa
 
     def make(app: T9kJobApp) -> Services:
         assert app.serverapp is not None
-        jobs = JobService({"local": found.engine})
+        jobs = JobService(Engines({"local": found.engine}))
         found.manager = managed(ContentsRoot(app.serverapp.contents_manager), settings)
         found.news = News(found.manager)
-        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, Feed(jobs, found.manager, FakeCapacity()))
+        feed = Feed(jobs, found.manager, FakeCapacity())
+        code = Snapshots(jobs, ContentsRoot(app.serverapp.contents_manager), tmp_path, Limits())
+        presets = Presets(tmp_path, Configuration(), jobs)
+        tries = Tries(ContentsRoot(app.serverapp.contents_manager), None, jobs, tmp_path)  # type: ignore[arg-type]
+        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, feed, code, presets, tries)
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return found

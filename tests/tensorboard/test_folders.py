@@ -8,8 +8,8 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.errors import FieldError, Unavailable
-from jupyterlab_t9kjob.tensorboard.board import label
 from jupyterlab_t9kjob.tensorboard.folders import canonical, resolve
+from jupyterlab_t9kjob.tensorboard.texts import label
 
 
 @pytest.fixture

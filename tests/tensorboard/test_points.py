@@ -10,9 +10,10 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-from jupyterlab_t9kjob.tensorboard import points
+from jupyterlab_t9kjob.tensorboard import event_records, points
+from jupyterlab_t9kjob.tensorboard.event_records import NotEvents
 from jupyterlab_t9kjob.tensorboard.events import find_event_files, shape
-from jupyterlab_t9kjob.tensorboard.points import NotEvents, PointCounter
+from jupyterlab_t9kjob.tensorboard.points import PointCounter
 from tests.tensorboard.conftest import Events
 
 
@@ -36,7 +37,7 @@ def test_what_is_no_point_of_a_curve(tmp_path: Path) -> None:
     values = [Summary.Value(tag=tag, simple_value=1.0) for tag in ("loss", "x" * 200, "_hparams_/experiment")]
     writer.add_event(Event(step=1, summary=Summary(value=values)))
     writer.add_event(Event(step=2, graph_def=b"graph"))
-    picture = Summary.Image(encoded_image_string=bytes(points.PARSED_BYTES))
+    picture = Summary.Image(encoded_image_string=bytes(event_records.PARSED_BYTES))
     writer.add_event(Event(step=3, summary=Summary(value=[Summary.Value(tag="picture", image=picture)])))
     writer.flush()
     assert counted(PointCounter(), tmp_path) == 3

@@ -55,8 +55,14 @@ async function openCapacity(page: Page, { url }: OwnLab): Promise<Locator> {
     name: 'Distributed Jobs',
     exact: true
   });
-  await sidebar.getByRole('button', { name: 'More' }).click();
-  await page.getByRole('menuitem', { name: 'Show Cluster Nodes' }).click();
+  // The menu has the item once the page knows its engines.
+  await expect(async () => {
+    await page.keyboard.press('Escape');
+    await sidebar.getByRole('button', { name: 'More' }).click();
+    await page
+      .getByRole('menuitem', { name: 'Show Cluster Nodes' })
+      .click({ timeout: 2000 });
+  }).toPass();
   return sidebar;
 }
 
@@ -95,7 +101,7 @@ for (const [engine, kind, isFirst] of [
       const manifest = form.getByRole('textbox', {
         name: 'Manifest as YAML'
       });
-      await expect(form.getByLabel('Entrypoint')).toHaveValue(
+      await expect(form.getByLabel('Entrypoint', { exact: true })).toHaveValue(
         '/t9k/mnt/work/train.py'
       );
       await expect(
@@ -247,7 +253,7 @@ test('a cluster that is reached late, by an account that may not see its nodes',
     await expect(strip).toContainText("You don't have permission to see nodes");
     await expect(banner).toBeHidden();
     await expect(nodes).toContainText("You don't have permission to see nodes");
-    await expect(nodes).toContainText('Your jobs hold nothing.');
+    await expect(nodes).toContainText('Your jobs use nothing.');
     await expect(
       nodes
         .getByRole('table', { name: 'Quotas' })
@@ -270,7 +276,7 @@ test('a cluster that is reached late, by an account that may not see its nodes',
       }
     });
     expect(created.status(), await created.text()).toBe(201);
-    await expect(nodes).toContainText('Held by your jobs · CPU: 0.2');
+    await expect(nodes).toContainText('Used by your jobs · CPU: 0.2');
   } finally {
     await home.kill();
     door.close();

@@ -170,7 +170,9 @@ test('a job is stopped, run again, cloned and deleted', async ({ page }) => {
     await expect(
       form.getByRole('checkbox', { name: 'Start the processes with torchrun' })
     ).not.toBeChecked();
-    await expect(form.getByLabel('Start from')).toHaveValue('job');
+    await expect(
+      form.getByRole('button', { name: 'Start from digits-1', exact: true })
+    ).toBeVisible();
   });
 
   await test.step('deleting asks, and keeps or removes the record', async () => {

@@ -106,7 +106,7 @@ test('every field of a T9k form, by keyboard, with labels and contrast', async (
     await form.getByRole('button', { name: new RegExp(`^${fold}`) }).click();
   }
   await expect(
-    form.getByText('this lab has it at /t9k/mnt · 100Gi · ReadWriteMany')
+    form.getByText('in this lab at /t9k/mnt · 100Gi · ReadWriteMany')
   ).toBeVisible();
   const ttl = form.getByLabel('Delete after');
   await expect(ttl).toBeDisabled();
@@ -168,7 +168,7 @@ test('choices of a field are offered, all of them when it is opened', async ({
   await page.keyboard.press('ArrowDown');
   const choices = form.getByRole('listbox', { name: 'Choices' });
   await expect(choices.getByRole('option')).toHaveText([
-    /^workspacethis lab has it at/,
+    /^workspacein this lab at/,
     /^hf-cache/
   ]);
   await page.keyboard.press('Escape');
@@ -217,7 +217,7 @@ test('the manifest is edited in place of the form, and back', async ({
   const form = await open(page, cluster, tmpPath);
   const text = manifest(form);
   await form.getByRole('button', { name: 'Edit as YAML' }).click();
-  await expect(form.getByText('The form is locked:')).toBeVisible();
+  await expect(form.getByText('The form is locked.')).toBeVisible();
   await expect(form.getByLabel('Name', { exact: true })).toBeDisabled();
   await expect(
     form.getByRole('radio', { name: 'This machine' })
@@ -247,7 +247,40 @@ test('the manifest is edited in place of the form, and back', async ({
   await picture(page, 'launch-yaml');
   await expectAccessible(page);
 
-  await test.step('Escape, then Tab leaves the text', async () => {
+  await test.step('Ctrl Space lists fields, F1 explains them', async () => {
+    await text.press('Control+Home'); // only the visible lines are in the page
+    await form.locator('.cm-line', { hasText: /^spec:/ }).click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Space');
+    const list = page.getByRole('listbox');
+    await expect(list.getByRole('option', { name: /^elastic/ })).toBeVisible();
+    await expect(text).toHaveAttribute('aria-activedescendant', /./);
+    await picture(page, 'launch-yaml-fields');
+    await page.keyboard.type('ela');
+    await expect(list.getByRole('option')).toHaveCount(1);
+    await page.keyboard.press('Enter');
+    await expect(text).toContainText('elastic:');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('End');
+    await page.keyboard.press('F1');
+    const explained = page.getByRole('tooltip');
+    await expect(explained).toContainText('spec.elastic object');
+    await expect(explained).toContainText('Lets the number of replicas change');
+    await picture(page, 'launch-yaml-explained');
+    await page.keyboard.press('Escape');
+    await expect(explained).toBeHidden();
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.keyboard.press('Shift+End');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Shift+Home');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await page.keyboard.press('Backspace');
+    await expect(text).not.toContainText('elastic');
+  });
+
+  await test.step('Press Escape, then Tab to leave the editor', async () => {
     await text.focus();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');
@@ -274,10 +307,10 @@ test('the manifest is edited in place of the form, and back', async ({
     await expect(dialog.getByRole('button', { name: 'Cancel' })).toBeFocused();
     await picture(page, 'launch-yaml-lost');
     await page.keyboard.press('Escape');
-    await expect(form.getByText('The form is locked:')).toBeVisible();
+    await expect(form.getByText('The form is locked.')).toBeVisible();
     await back.click();
     await dialog.getByRole('button', { name: 'Back to form' }).click();
-    await expect(form.getByText('The form is locked:')).toBeHidden();
+    await expect(form.getByText('The form is locked.')).toBeHidden();
     await expect(form.getByRole('spinbutton', { name: 'Nodes' })).toHaveValue(
       '5'
     );

@@ -12,7 +12,7 @@ import {
 } from './helpers/lab';
 
 const LINES = 1_000_000;
-/** What src/logs/model/window.ts holds, and a page that has just come. */
+/** What src/logs/loading/window.ts holds, and a page that has just come. */
 const MOST_HELD = 11_000;
 
 /** Worker 0 counts, with less than the 10 MB that are copied; with what worker 1 writes it is more. */

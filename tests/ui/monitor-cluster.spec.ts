@@ -113,7 +113,7 @@ test('a cluster that is lost, and one that is asked again', async ({
   await expect.poll(() => asked).toBe(1);
   await sidebar.getByRole('button', { name: 'More', exact: true }).click();
   await page
-    .getByRole('menuitem', { name: 'Refresh Engines and Rights' })
+    .getByRole('menuitem', { name: 'Refresh Engines and Permissions' })
     .click();
   await expect.poll(() => asked).toBe(2);
   const tab = await openJob(page, 'overview');

@@ -48,7 +48,8 @@ function lab(name: string, port: number, env: string, args: string): WebServer {
       JUPYTER_PATH: `${build}/kernels/share/jupyter`,
       JUPYTERLAB_SETTINGS_DIR: `${state}/settings`,
       JUPYTERLAB_WORKSPACES_DIR: `${state}/workspaces`,
-      JUPYTERLAB_GALATA_ROOT_DIR: `${state}/root`
+      JUPYTERLAB_GALATA_ROOT_DIR: `${state}/root`,
+      PYTHONPATH: path.join(root, 'tests/local/spared')
     },
     gracefulShutdown: { signal: 'SIGTERM', timeout: 10_000 },
     name,

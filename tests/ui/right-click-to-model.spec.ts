@@ -199,11 +199,8 @@ test('a notebook is written out as a script, and runs', async ({
   await page.getByRole('menuitem', { name: 'Run as Distributed Job' }).click();
 
   const form = page.getByRole('form', { name: 'Run digits.ipynb' });
-  const skipped = form.getByRole('table');
-  await expect(skipped.getByRole('row')).toHaveText([
-    /Cell\s*Line\s*Text/,
-    /^1\s*1\s*%matplotlib inline$/
-  ]);
+  await expect(form).toContainText('2 of 2 code cells run');
+  await expect(form).toContainText('1 line is left out');
   await expect(form).toContainText(`${tmpPath}/digits.t9kjob.py`);
   await form.getByRole('button', { name: 'Submit' }).click();
 

@@ -294,7 +294,7 @@ test.describe('the launch tab', () => {
     await page.sidebar.openTab('filebrowser');
     await setMainWidth(page, 560);
     await expect(
-      form.getByRole('button', { name: /^What will run/ })
+      form.getByRole('button', { name: /^Preview/ })
     ).toHaveAttribute('aria-expanded', 'false');
     await picture(page, 'launch-narrow', { part: mainArea(page) });
   });
@@ -430,7 +430,7 @@ test.describe('TensorBoard', () => {
       page.getByRole('heading', { name: 'Nothing has been written here yet' })
     ).toBeVisible();
     await expect(
-      page.getByText(/mnist-ddp-9 is running: .* SummaryWriter\./)
+      page.getByText(/mnist-ddp-9.*The job is running: .* SummaryWriter\./)
     ).toBeVisible();
     await expect(page.getByText('no event files yet')).toBeVisible();
     await picture(page, 'tensorboard-empty');

@@ -16,6 +16,10 @@ STEPS = range(6)
 class Nothing:
     """Jobs, TensorBoards and engines where there are none."""
 
+    @property
+    def engines(self):
+        return self
+
     def listen(self, _listener):
         return lambda: None
 
@@ -25,7 +29,7 @@ class Nothing:
     async def list(self):
         return []
 
-    async def engines(self):
+    async def infos(self):
         return []
 
     async def follow_logs(self, _ident, _grown):
@@ -47,7 +51,7 @@ async def test_the_feed_stops_just_when_the_engines_have_moved(steps: int):
     await feed.start()
     for _ in range(10):
         await asyncio.sleep(0)
-    feed.look_at_engines()
+    feed.read_engines_soon()
     for _ in range(steps):
         await asyncio.sleep(0)
     assert await ends(feed.stop())

@@ -133,6 +133,15 @@ def test_one_folder_that_is_a_volume_in_two_namespaces(disk: Path) -> None:
             assert found is not None and found[0].claim == claim
 
 
+def test_the_namespace_of_a_files_volume(disk: Path) -> None:
+    here = LabMount("nfs-a", "a", disk / "data", PurePosixPath("/data"))
+    there = LabMount("nfs-b", "b", disk / "data", PurePosixPath("/data"))
+    lab = Lab(mounts=(here, there))
+    assert [lab.namespace_for(disk / "data/x", name) for name in ("a", "b", "c")] == ["a", "b", "a"]
+    assert lab.namespace_for(disk / "other", "c") == "c"
+    assert Lab().namespace_for(disk / "data/x", "c") == "c"
+
+
 def test_where_a_path_lies_on_its_volume() -> None:
     mounts = [Mount(claim="a", mount_path="/m"), Mount(claim="b", mount_path="/m/n", sub_path="s/t")]
     assert on_volume("/m/x/../y", mounts) == ("a", PurePosixPath("y"))

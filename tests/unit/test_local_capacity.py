@@ -1,6 +1,6 @@
 """What is free of this machine."""
 
-from jupyterlab_t9kjob.core.engine_info import DeviceInfo, Machine
+from jupyterlab_t9kjob.core.engine.info import DeviceInfo, Machine
 from jupyterlab_t9kjob.engines.local.devices.capacity import capacity_of, node_of
 
 

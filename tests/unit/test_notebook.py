@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
-from jupyterlab_t9kjob.launch.notebooks.notebook import HEADER, Converted, convert, script_path, write_script
-from jupyterlab_t9kjob.launch.scripts.script import SourceError
+from jupyterlab_t9kjob.launch.notebooks.notebook import SkippedLine, read_notebook
+from jupyterlab_t9kjob.launch.notebooks.script_file import HEADER, script_path, write_script
+from jupyterlab_t9kjob.launch.scripts.source_text import SourceError
 
 PYTHON = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
 
@@ -32,16 +34,34 @@ def notebook(*cells: str, metadata: dict[str, Any] = PYTHON) -> bytes:
     return json.dumps(content).encode()
 
 
-def body(converted: Converted) -> list[str]:
+@dataclass
+class Made:
+    """The cells that a job without arguments runs, and the script."""
+
+    code: str
+    places: list[tuple[int, int]]
+    cells: int
+    skipped: list[SkippedLine]
+    kernel: str | None
+    text: str
+
+
+def convert(data: bytes, name: str) -> Made:
+    read = read_notebook(data, name)
+    made = read.convert()
+    return Made(made.code, made.places, len(made.cells), made.skipped, read.kernel, read.script())
+
+
+def body(converted: Made) -> list[str]:
     """The lines of the cells."""
     return [
         text for text, (cell, line) in zip(converted.code.splitlines(), converted.places, strict=True) if cell and line
     ]
 
 
-def run(converted: Converted) -> str:
+def run(converted: Made, *args: str) -> str:
     return subprocess.run(
-        [sys.executable, "-c", converted.text], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", converted.text, *args], capture_output=True, text=True, check=True, timeout=60
     ).stdout
 
 
@@ -154,7 +174,7 @@ def test_what_fails_fails_the_job_and_names_its_cell(tmp_path: Path, source: str
 
 
 def run_script(folder: Path, *cells: str) -> "subprocess.CompletedProcess[str]":
-    script = write_script(folder / "n.ipynb", convert(notebook(*cells), "n.ipynb"))
+    script = write_script(folder / "n.ipynb", convert(notebook(*cells), "n.ipynb").text)
     return subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=60, cwd=folder)
 
 
@@ -165,7 +185,7 @@ def test_all_processes_of_a_job_run_the_commands(tmp_path: Path) -> None:
         "!mkdir -p once && mkdir once/own.$$RANK && sleep 0.1 && ls once | wc -l",
         "from sub import VALUE\nimport os\nprint('rank', os.environ['RANK'], VALUE)",
     )
-    script = write_script(tmp_path / "n.ipynb", convert(notebook(*cells), "n.ipynb"))
+    script = write_script(tmp_path / "n.ipynb", convert(notebook(*cells), "n.ipynb").text)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(script)]
     done = subprocess.run(launcher, check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -283,14 +303,16 @@ def test_a_name_stays_a_comment(tmp_path: Path) -> None:
 
 def test_written_beside_the_notebook(tmp_path: Path) -> None:
     path = tmp_path / "my model.v2.ipynb"
-    written = write_script(path, convert(notebook("print('\ud83d\ude00 训练', '\\ud800' == chr(0xD800))"), path.name))
+    written = write_script(
+        path, convert(notebook("print('\ud83d\ude00 训练', '\\ud800' == chr(0xD800))"), path.name).text
+    )
     assert written == script_path(path) == tmp_path / "my model.v2.t9kjob.py"
     output = subprocess.run(
         [sys.executable, written], capture_output=True, check=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"}
     ).stdout
     assert output.decode() == "😀 训练 True\n"
     assert written.stat().st_mode & 0o777 == 0o666 & ~_umask()
-    again = write_script(path, convert(notebook("print(2)"), path.name))
+    again = write_script(path, convert(notebook("print(2)"), path.name).text)
     assert "print(2)" in again.read_text()
     assert [entry.name for entry in tmp_path.iterdir()] == [written.name]
 
@@ -300,18 +322,18 @@ def test_a_strangers_file_is_never_overwritten(tmp_path: Path) -> None:
     for theirs in (b"print('mine')\n", b"", b"\xff\xfe"):
         script_path(path).write_bytes(theirs)
         with pytest.raises(Conflict, match=r"n\.t9kjob\.py exists") as caught:
-            write_script(path, convert(notebook("x = 1"), path.name))
+            write_script(path, convert(notebook("x = 1"), path.name).text)
         assert caught.value.hint
         assert script_path(path).read_bytes() == theirs
     script_path(path).unlink()
     os.mkfifo(script_path(path))
     with pytest.raises(Conflict):
-        write_script(path, convert(notebook("x = 1"), path.name))
+        write_script(path, convert(notebook("x = 1"), path.name).text)
 
 
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     with pytest.raises(FieldError) as caught:
-        write_script(tmp_path / "gone" / "n.ipynb", convert(notebook("x = 1"), "n.ipynb"))
+        write_script(tmp_path / "gone" / "n.ipynb", convert(notebook("x = 1"), "n.ipynb").text)
     assert (caught.value.code, bool(caught.value.hint)) == ("NotWritable", True)
 
 

@@ -13,18 +13,25 @@ from jupyter_server.services.contents.manager import ContentsManager
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.checks import Preview
-from jupyterlab_t9kjob.core.engine_info import DeviceInfo, EngineInfo, Machine
+from jupyterlab_t9kjob.core.engine.info import DeviceInfo, EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, JobError, NotFound, Unavailable
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, TensorBoardSpec, Torchrun
 from jupyterlab_t9kjob.engines.local.facts import FACTS
+from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.launch.checks import of_script
 from jupyterlab_t9kjob.launch.kernels.kernels import Kernels
 from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, PreviewRequest, ScriptInfo, TorchInfo
 from jupyterlab_t9kjob.launch.prefill import choose_kernel, fresh_spec
+from jupyterlab_t9kjob.launch.scripts import distributions
+from jupyterlab_t9kjob.launch.scripts.packages import DISTRIBUTIONS
 from jupyterlab_t9kjob.launch.service import Launch
 from jupyterlab_t9kjob.launch.source_file import Source, read_source
+from jupyterlab_t9kjob.presets.configuration import Configuration
+from jupyterlab_t9kjob.presets.service import Presets
+from jupyterlab_t9kjob.snapshots.service import Snapshots
+from jupyterlab_t9kjob.snapshots.taking import Limits
 
 pytestmark = pytest.mark.asyncio
 
@@ -78,6 +85,18 @@ class OneEngine:
         return Preview(command="cd /", summary="2 processes on this machine")
 
 
+def launch_of(manager: Any, specs: Specs, kernel: str, jobs: JobService, home: Path) -> Launch:
+    root = ContentsRoot(manager)
+    presets = Presets(home, Configuration(), jobs)
+    return Launch(
+        root,
+        Kernels(specs, kernel),
+        jobs,
+        Snapshots(jobs, root, home, Limits()).taking,
+        presets,
+    )
+
+
 class Place:
     """A contents root with a launch service on it."""
 
@@ -86,7 +105,8 @@ class Place:
         self.root = root
         self.engine = OneEngine()
         manager = AsyncLargeFileManager(root_dir=str(root))
-        self.launch = Launch(ContentsRoot(manager), Kernels(specs, "python3"), JobService({"local": self.engine}))  # type: ignore[dict-item]
+        jobs = JobService(Engines({"local": self.engine}))  # type: ignore[dict-item]
+        self.launch = launch_of(manager, specs, "python3", jobs, root)
 
     def write(self, path: str, text: str | bytes = SCRIPT) -> Path:
         target = self.root / path
@@ -254,21 +274,21 @@ async def test_a_notebook(place: Place) -> None:
     assert (form.spec.name, form.spec.entrypoint.kind) == ("explore-1", "notebook")
     assert form.notebook is not None
     assert form.notebook.script_path == "dir/explore.t9kjob.py"
-    assert (form.notebook.cells, form.notebook.kernel) == (2, "python3")
-    assert [line.text for line in form.notebook.skipped] == ["%matplotlib inline"]
-    codes = {check.code for check in form.checks}
-    assert {"NotDistributed", "LinesSkipped"} <= codes
+    cells = form.notebook.cells
+    assert form.notebook.kernel == "python3"
+    assert [(cell.text, cell.runs) for cell in cells] == [("%matplotlib inline", False), ("import torch", True)]
+    assert "NotDistributed" in {check.code for check in form.checks}
     # nothing is written until the job is submitted
     script = place.root / form.notebook.script_path
     assert not script.exists()
-    prepare = await place.launch.admit(form.spec)
+    prepare = (await place.launch.admit(form.spec)).prepare
     assert not script.exists()
     await prepare()
     assert "print(1)" in script.read_text()
     assert form.spec.entrypoint.script == str(script)
     script.write_text("mine")
     with pytest.raises(Conflict):
-        await (await place.launch.admit(form.spec))()
+        await (await place.launch.admit(form.spec)).prepare()
 
 
 async def test_a_syntax_error_opens_the_form_and_refuses_the_job(place: Place) -> None:
@@ -307,6 +327,57 @@ async def test_modules_that_the_kernel_lacks(place: Place) -> None:
     form.spec.env = [EnvVar(name="PYTHONPATH", value=str(place.root))]
     preview = await place.launch.preview(PreviewRequest(spec=form.spec))
     assert "ModulesElsewhere" not in {check.code for check in preview.checks}
+
+
+def test_distributions_are_known_by_table_or_by_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, module, local in [("Kept-Name", "kept", False), ("local-name", "own", True), ("twice", "kept2", False)]:
+        folder = tmp_path / f"{name.replace('-', '_')}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (folder / "top_level.txt").write_text(f"{module}\n" + ("shared\n" if not local else ""))
+        if local:
+            (folder / "direct_url.json").write_text('{"url": "file:///home/me/own"}')
+    monkeypatch.syspath_prepend(str(tmp_path))
+    distributions._installed.cache_clear()
+    names = ["cv2", "skimage", "sklearn", "dotenv", "google.protobuf", "kept", "own", "shared", "no_such_thing"]
+    try:
+        found = distributions.distributions_of(names)
+    finally:
+        distributions._installed.cache_clear()
+    assert found == {
+        "cv2": "opencv-python-headless",
+        "skimage": "scikit-image",
+        "sklearn": "scikit-learn",
+        "dotenv": "python-dotenv",
+        "google.protobuf": "protobuf",
+        "kept": "Kept-Name",
+    }
+    assert len(DISTRIBUTIONS) > 250
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("datasets", "datasets/video/kinetics.py"),  # folders without __init__.py
+        ("evaluate", "evaluate/a/b/scores.py"),
+        ("timm", "packages/timm/models.py"),  # not above the script
+        ("trl", "packages/core/trl/__init__.py"),
+        ("lightning", "third_party/lightning/.gitkeep"),  # a submodule that was not fetched
+        ("einops", "csrc/einops/ops.cpp"),
+        ("accelerate", "research/accelerate.py"),
+        ("peft", "build/peft.pyx"),
+        ("fire", "lib/fire.py"),
+        ("ray", "ray/README.md"),
+    ],
+)
+async def test_no_package_is_suggested_for_a_module_of_the_workspace(place: Place, name: str, file: str) -> None:
+    place.write("repo/tools/train.py", f"import torch\nimport {name}_not_there, {name}\n")
+    place.write("repo/setup.py", "")
+    place.write(f"repo/{file}", "")
+    form = await place.prefill("repo/tools/train.py")
+    told = [check for check in form.checks if check.code in ("ModulesMissing", "ModulesElsewhere")]
+    assert told
+    assert not any("pip install" in (check.hint or "") for check in told), told
 
 
 @pytest.mark.parametrize(
@@ -441,9 +512,9 @@ async def test_which_scripts_are_modules(place: Place, path: str, text: str, mod
 
 
 async def test_options_that_are_not_read_are_said(place: Place) -> None:
-    place.write("train.py", "import fire\ndef main(lr=1): ...\nfire.Fire(main)\n")
+    place.write("train.py", "import fire\nfrom mains import choose\nfire.Fire(choose())\n")
     check = next(check for check in (await place.prefill("train.py")).checks if check.code == "OptionsUnread")
-    assert check.message == "train.py reads options with Fire. Not all of its options can be shown here."
+    assert check.message == "The options are built while the script runs. Not all of its options can be shown here."
     assert check.hint == "Type the others under More arguments."
     assert check.link is not None
     assert check.link.line == 3
@@ -569,7 +640,7 @@ async def test_admission_names_the_field(place: Place) -> None:
 
 
 async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:
-    launch = Launch(ContentsRoot(ContentsManager()), Kernels(Specs(), "k"), JobService({}))
+    launch = launch_of(ContentsManager(), Specs(), "k", JobService(Engines({})), tmp_path)
     with pytest.raises(Unavailable) as caught:
         await launch.prefill(PrefillRequest(path="train.py"))
     assert caught.value.hint

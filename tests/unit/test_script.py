@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.launch.model import ScriptOption
-from jupyterlab_t9kjob.launch.scripts.script import MAX_BYTES, Script, SourceError, decode, read_script
+from jupyterlab_t9kjob.launch.scripts.script import Script, read_script
+from jupyterlab_t9kjob.launch.scripts.source_text import MAX_BYTES, SourceError, decode
 from jupyterlab_t9kjob.launch.scripts.workspace import Workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mnist_ddp" / "train.py"
@@ -34,7 +35,7 @@ def read(source: str, workspace: Workspace | None = None) -> Script:
 
 
 def options(body: str, before: str = "") -> dict[str, ScriptOption]:
-    source = f"import argparse\n{before}\np = argparse.ArgumentParser()\n{body}\n"
+    source = f"import argparse, os\nfrom pathlib import Path\n{before}\np = argparse.ArgumentParser()\n{body}\n"
     return {option.dest: option for option in read(source).info.options}
 
 
@@ -48,7 +49,7 @@ def test_the_example() -> None:
     assert by_dest["lr"].kind == "float"
     assert script.info.distributed
     assert script.info.writes_events
-    assert script.unsampled_loaders == []
+    assert "sampler" not in {finding.rule for finding in script.findings}
     assert "torch" in {module.name for module in script.info.imports}
     assert EXAMPLE.read_text().splitlines()[by_dest["lr"].line - 1].count("--lr") == 1
 
@@ -63,7 +64,7 @@ def test_the_tutorials_script() -> None:
     assert script.info.writes_events
     # torch.utils.tensorboard needs a package that the text does not name
     assert {module.name for module in script.info.imports} == {"torch", "tensorboard"}
-    assert script.unsampled_loaders == [13]
+    assert [finding.line for finding in script.findings if finding.rule == "sampler"] == [13]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_the_tutorials_script() -> None:
         ("'--x', type=float, default=-0.5", "float", "-0.5"),
         ("'--x', type=int, default=60 * 60", "int", "3600"),
         ("'--x', type=int, default=SIZE", "int", "64"),
-        ("'--x', type=int, default=TWICE", "int", None),
+        ("'--x', type=int, default=TWICE", "int", "2"),
         ("'--x', nargs='+', type=int, default=[1, 2]", "list", "1 2"),
         ("'--x', nargs='*', default=['a b', 'c']", "list", "'a b' c"),
         ("'--x', nargs=2", "list", None),
@@ -91,8 +92,8 @@ def test_the_tutorials_script() -> None:
         ("'--x', default=Path('a') / 'b'", "text", "a/b"),
         ("'--x', default=argparse.SUPPRESS", "text", None),
         ("'--x', default=compute()", "text", None),
-        ("'--x', default=f'{SIZE}'", "text", None),
-        ("'x'", "positional", None),
+        ("'--x', default=f'{SIZE}'", "text", "64"),
+        ("'x'", "text", None),
     ],
 )
 def test_kinds_and_defaults(arguments: str, kind: str, default: str | None) -> None:
@@ -114,15 +115,15 @@ def test_spellings_names_and_help() -> None:
     )
     assert list(found) == ["batch_size", "rate", "amp", "files", "data"]
     assert found["batch_size"].flags == ["--batch-size", "-b"]
-    assert found["batch_size"].help == "per process (8), 100%"
+    assert found["batch_size"].help == "per process (16), 100%"
     assert found["batch_size"].default == "16"
     assert (found["rate"].help, found["rate"].required) == ("how fast", True)
     assert (found["amp"].kind, found["amp"].default, found["amp"].off_flag) == ("flag", "True", "--no-amp")
     assert (found["files"].required, found["data"].required) == (False, True)
 
 
-def test_parsers_anywhere_but_sub_commands() -> None:
-    found = read(
+def test_subcommands_and_a_parser_that_is_not_known() -> None:
+    script = read(
         "import argparse\n"
         "def main():\n"
         "    parser = argparse.ArgumentParser()\n"
@@ -130,12 +131,12 @@ def test_parsers_anywhere_but_sub_commands() -> None:
         "    train = commands.add_parser('train')\n"
         "    train.add_argument('--inner')\n"
         "    parser.add_argument('--outer')\n"
-        "if __name__ == '__main__':\n"
-        "    for name in NAMES:\n"
-        "        parser.add_argument(name)\n"
-        "    parser.add_argument('--last')\n"
-    ).info.options
-    assert [option.dest for option in found] == ["outer", "last"]
+        "main()\n"
+        "make_parser().add_argument('--last')\n"
+    )
+    found = [(option.dest, option.command, option.is_command) for option in script.info.options]
+    assert found == [("outer", None, False), ("command", None, True), ("inner", "train", False)]
+    assert [unread.line for unread in script.unread] == [9]
 
 
 def test_imports_leave_out_what_needs_no_installing(tmp_path: Path) -> None:
@@ -178,14 +179,16 @@ def test_environment_that_nobody_gives() -> None:
         ("DataLoader(d, sampler=s)", []),
         ("DataLoader(d, 8, False, s)", []),
         ("DataLoader(d, **options)", []),
-        ("DataLoader(d, 8)\nDataLoader(d)", [2, 3]),
+        ("DataLoader(d, 8)\nDataLoader(d)", [3]),
         ("DataLoader(d)\nDistributedSampler(d)", []),
         ("import accelerate\nDataLoader(d)", []),
     ],
 )
 def test_loaders_that_give_every_process_the_same(source: str, lines: list[int]) -> None:
-    assert read(f"dist.init_process_group()\n{source}\n").unsampled_loaders == lines
-    assert read(source).unsampled_loaders == []
+    imports = "from torch.utils.data import DataLoader\n"
+    found = read(f"{imports}dist.init_process_group()\n{source}\n").findings
+    assert [finding.line for finding in found if finding.rule == "sampler"] == lines
+    assert not any(finding.rule == "sampler" for finding in read(f"{imports}{source}").findings)
 
 
 def test_a_docstring_describes_a_script_without_a_parser() -> None:

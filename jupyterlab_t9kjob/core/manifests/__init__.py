@@ -34,6 +34,8 @@ No function of the package sends requests to a cluster. The modules are:
 `.text.yaml_reader`              YAML parser with limits and positions
 `.text.reindent`                 restores indentation that a web page removed
 `.text.yaml_writer`              YAML in the order that people use
+`.text.yaml_editor`              changes values in a YAML text and keeps its comments and order
+`.schema`                        fields that a cluster accepts, and comparison with them
 `.names`                         names of annotations, labels and variables that we write
 ===============================  ======================================================================
 """

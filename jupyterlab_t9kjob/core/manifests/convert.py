@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ..errors import FieldError
+from ..source import running
 from ..spec import JobSpec
 from ..translation import _, listing
 from .common_names import with_usual_names
@@ -83,7 +84,7 @@ def render(
 
 
 def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
-    manifest: dict[str, Any] = apply(form.build(spec), spec.extra)
+    manifest: dict[str, Any] = apply(form.build(running(spec)), spec.extra)
     return manifest
 
 

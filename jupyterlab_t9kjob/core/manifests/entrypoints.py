@@ -13,6 +13,7 @@ IMAGES_OWN: Final = "(the image's own command)"
 NO_PYTHON: Final = "--no_python"
 NOTEBOOK_SUFFIX: Final = ".t9kjob.py"
 LOG_FOLDER: Final = ".t9kjob/logs"
+RECORD_FOLDER: Final = ".em"
 
 
 class Argv(NamedTuple):
@@ -180,6 +181,12 @@ def rank_logs(spec: JobSpec) -> str | None:
     """
     options = log_options(spec)
     return str(PurePosixPath(options[0].removeprefix("--log_dir=")).parent) if options else None
+
+
+def record_directory(spec: JobSpec) -> str | None:
+    """Return the directory of the recorder's runs and artifacts on a volume of the job; None without a volume."""
+    mount = _mount_for_logs(spec)
+    return str(PurePosixPath(mount.mount_path) / RECORD_FOLDER) if mount is not None else None
 
 
 def _mount_for_logs(spec: JobSpec) -> Mount | None:

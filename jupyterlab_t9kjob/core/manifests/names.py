@@ -10,6 +10,9 @@ Annotations
 ``jupyterlab-t9kjob/stopped``               time and user of a stop: the job is paused, and counts as ended
 ``jupyterlab-t9kjob/paused``                time and user of a pause from a lab
 ``jupyterlab-t9kjob/reminded``              deadline at which a change made the controller reconcile the job
+``jupyterlab-t9kjob/sweep``                 the job's place in its sweep (`core.sweep`)
+``jupyterlab-t9kjob/sweep-lease``           lab that starts the next jobs of the sweep, and until when
+``jupyterlab-t9kjob/sweep-verdict``         why the rule of the sweep stopped the job (`core.sweep.Verdict`)
 ``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
 ``jupyterlab-t9kjob/spec``                  parts of the spec that the manifest has no field for (see `.remainder`)
 ==========================================  ==================================================================
@@ -19,6 +22,7 @@ Environment variables of the training container
 =======================  =============================================================================================
 ``T9KJOB_NAME``          the job's name
 ``T9KJOB_LOG_DIR``       directory for TensorBoard's event files
+``EM_…_PARENT_DIR``      directories of the recorder's runs and artifacts, if the job has a writable volume
 ``T9KJOB_POD``           the pod's name
 ``T9KJOB_POD_UID``       the pod's uid, which names the folder of its rank logs
 ``USER`` ``LOGNAME``     torch reads them, because a bare uid has no entry in the image's ``/etc/passwd``
@@ -40,11 +44,15 @@ RERUN_OF: Final = PREFIX + "rerun-of"
 STOPPED: Final = PREFIX + "stopped"
 PAUSED: Final = PREFIX + "paused"
 REMINDED: Final = PREFIX + "reminded"
+SWEEP_LEASE: Final = PREFIX + "sweep-lease"
+SWEEP_VERDICT: Final = PREFIX + "sweep-verdict"
 ENV: Final = PREFIX + "env"
 SPEC: Final = PREFIX + "spec"
 
 ENV_NAME: Final = "T9KJOB_NAME"
 ENV_LOG_DIR: Final = "T9KJOB_LOG_DIR"
+ENV_RUNS: Final = "EM_RUN_PARENT_DIR"
+ENV_ARTIFACTS: Final = "EM_ARTIFACT_PARENT_DIR"
 ENV_POD: Final = "T9KJOB_POD"
 ENV_POD_UID: Final = "T9KJOB_POD_UID"
 ENV_UNBUFFERED: Final = "PYTHONUNBUFFERED"
@@ -65,4 +73,6 @@ CONTAINER: Final = "pytorch"
 """Name of the training container. PyTorchJob requires it, and T9k's examples use it (t9k.md §1.4)."""
 
 SHM: Final = "dshm"
+CLONE: Final = "t9kjob-code"
+"""Init container that clones a git repository, and its volume."""
 SHM_PATH: Final = "/dev/shm"  # noqa: S108 (a volume of the pod)

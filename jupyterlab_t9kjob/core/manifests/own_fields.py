@@ -6,17 +6,19 @@ from copy import deepcopy
 from typing import Any, Final
 
 from ..spec import JobSpec
-from .entrypoints import log_directory, log_options
+from .entrypoints import log_directory, log_options, record_directory
 from .kinds.formats import Format, training_of
 from .model import Context
 from .names import (
     DISPLAY_NAME,
     ENV,
+    ENV_ARTIFACTS,
     ENV_LINE_PREFIX,
     ENV_LOG_DIR,
     ENV_NAME,
     ENV_POD,
     ENV_POD_UID,
+    ENV_RUNS,
     ENV_UNBUFFERED,
     LINE_PREFIX,
     OWNER,
@@ -29,6 +31,8 @@ from .names import (
 OUR_ENV: Final = (
     ENV_NAME,
     ENV_LOG_DIR,
+    ENV_RUNS,
+    ENV_ARTIFACTS,
     "USER",
     "LOGNAME",
     "HOME",
@@ -85,9 +89,12 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
     context
         Facts about the submission.
     """
+    record = record_directory(spec)
     values = {
         ENV_NAME: spec.name,
         ENV_LOG_DIR: log_directory(spec),
+        ENV_RUNS: f"{record}/runs" if record else None,
+        ENV_ARTIFACTS: f"{record}/artifacts" if record else None,
         "USER": context.user,
         "LOGNAME": context.user,
         "HOME": context.home,

@@ -11,7 +11,9 @@ from ..errors import FieldError
 from ..features import unsupported
 from ..lab import on_volume
 from ..quantity import amount
+from ..source import running
 from ..spec import JobSpec
+from ..sweep import member_of
 from ..translation import Text, _, _n, sentences
 from .convert import render
 from .entrypoints import log_directory
@@ -72,7 +74,7 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
 def _metadata(spec: JobSpec) -> Iterator[Check]:
     for field, names in (("labels", spec.labels), ("annotations", spec.annotations)):
         for name in names:
-            if name.startswith(PREFIX):
+            if name.startswith(PREFIX) and (field == "labels" or member_of({name: spec.annotations[name]}) is None):
                 pointer = f"/spec/{field}/{name.replace('~', '~0').replace('/', '~1')}"
                 message = _("Names that begin with {prefix} are ours.", prefix=PREFIX)
                 yield _error("Reserved", message, pointer, _("Choose another."))
@@ -192,7 +194,7 @@ def _security(spec: JobSpec) -> Iterator[Check]:
 def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     """Check that the extra content changes neither kind nor name of the job, and that `render` accepts it."""
     form = KINDS[kind]
-    plain: dict[str, Any] = form.build(spec)
+    plain: dict[str, Any] = form.build(running(spec))
     changed = apply(plain, spec.extra)
     metadata = changed.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None

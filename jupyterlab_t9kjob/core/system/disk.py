@@ -151,12 +151,12 @@ def told_by(words: str) -> DiskTrouble | None:
 
 
 def no_descriptor(error: OSError) -> bool:
-    """Return whether a file could not be opened because this process, or the machine, has too many open."""
+    """Return True if a file could not be opened because this process, or the machine, has too many open."""
     return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def no_room(error: OSError) -> bool:
-    """Return whether a write failed for lack of space."""
+    """Return True if a write failed for lack of space."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 

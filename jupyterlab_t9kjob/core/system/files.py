@@ -1,13 +1,45 @@
-"""Writes files so that readers never see half of the content.
+"""Opens files that may be anything, and writes files so that readers never see half of the content.
 
 The supervisor of local jobs uses this module, so it needs only the standard library.
 """
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import time
 from pathlib import Path
+from typing import BinaryIO
+
+
+def open_regular(path: str | Path, *, follow: bool = True) -> BinaryIO:
+    """Open a regular file for reading, without waiting for the other end of a named pipe.
+
+    Parameters
+    ----------
+    path
+        The file.
+    follow
+        False to refuse a link in its place.
+
+    Raises
+    ------
+    OSError
+        If the file can't be opened, or is no regular file; `IsADirectoryError` for a folder.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | (0 if follow else getattr(os, "O_NOFOLLOW", 0))
+    descriptor = os.open(path, flags)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "Not a regular file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def write_atomically(path: Path, data: bytes) -> None:

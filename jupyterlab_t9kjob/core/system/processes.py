@@ -44,7 +44,7 @@ def machine_id() -> MachineId:
 
 
 def same_boot(one: MachineId, other: MachineId) -> bool:
-    """Return whether two identities have the same boot and namespace, so that process ids are comparable.
+    """Return True if two identities have the same boot and namespace, so that process ids are comparable.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def process_id(pid: int) -> ProcessId:
 
 
 def alive(process: ProcessId | None) -> bool:
-    """Return whether a process still runs; a later process with the same id does not count."""
+    """Return True if a process still runs; a later process with the same id does not count."""
     return process is not None and _started(process["pid"]) == process["started"]
 
 
@@ -82,7 +82,7 @@ def stat_of(pid: int) -> list[str] | None:
 
 
 def is_dead(fields: list[str]) -> bool:
-    """Return whether a process has ended, from the fields of `stat_of`."""
+    """Return True if a process has ended, from the fields of `stat_of`."""
     # In a zombie with more than one thread only the main thread has ended: the process runs and can't be reaped.
     return fields[0] == "X" or (fields[0] == "Z" and int(fields[17]) <= 1)
 

@@ -12,21 +12,26 @@ import anyio
 
 from ...core.capacity import Capacity, NodeList, QueueList
 from ...core.checks import Capability, Preview
-from ...core.engine import Edited, Listener, Prepare
-from ...core.engine_info import EngineInfo, Volume
+from ...core.engine.info import EngineInfo, Volume
+from ...core.engine.protocol import Edited, Listener, Prepare
 from ...core.errors import Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
 from ...core.log_sources import LogFile
 from ...core.manifests import CURRENT, KINDS, Dialect
+from ...core.manifests.names import SWEEP_VERDICT
+from ...core.manifests.schema import KindSchema
 from ...core.spec import JobSpec
+from ...core.sweep import Verdict
 from ...core.system.disk import trouble_of
 from ...core.translation import _
 from .client.api import KubeApi
+from .client.json_access import text
 from .cluster import volumes
 from .cluster.capacity_service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
 from .cluster.info import cluster_info
+from .cluster.manifest_schema import ManifestSchemas
 from .cluster.queues import Queues
 from .jobs import api_views
 from .jobs.deadline_nudge import DeadlineNudge
@@ -47,7 +52,7 @@ GLANCE_SECONDS: Final = 0.5
 
 
 class KubernetesEngine:
-    """Engine for one kind of job in a cluster; see `core.engine.Engine` for the contract.
+    """Engine for one kind of job in a cluster; see `core.engine.protocol.Engine` for the contract.
 
     Parameters
     ----------
@@ -78,6 +83,7 @@ class KubernetesEngine:
         )
         self._queues = Queues(kind, cluster)
         self._standards = EnforcedStandards()
+        self._schemas = ManifestSchemas(kind, cluster)
         self._creation = Creation(kind, cluster, self._table, self._queues, self._standards, root)
         self._actions = JobActions(kind, cluster, self._table)
         self._deadlines = DeadlineNudge(kind, cluster, self._table.jobs.values)
@@ -193,7 +199,7 @@ class KubernetesEngine:
 
     async def lab(self, namespace: str | None = None) -> Lab | None:
         """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""
-        await self._cluster.looked()
+        await self._cluster.discovered()
         lab, api = self._cluster.lab, self._cluster.api
         if lab is None or api is None or not namespace:
             return lab
@@ -204,9 +210,13 @@ class KubernetesEngine:
         """Return the cluster's dialect of the kind; None for a kind with one dialect."""
         if not self._kind.dialects:
             return None
-        await self._cluster.looked()
+        await self._cluster.discovered()
         found = self._cluster.found(self._kind)
         return found.dialect if found is not None else CURRENT
+
+    async def manifest_schema(self) -> KindSchema:
+        """Return the schema of the kind's manifests in the cluster."""
+        return await self._schemas.schema()
 
     async def volumes(self, namespace: str) -> list[Volume]:
         """Return the volumes that a job in a namespace can mount.
@@ -303,6 +313,18 @@ class KubernetesEngine:
         await self._actions.act(snapshot, action, remove=remove)
         # A deleted job without a record is no longer in the table, so its snapshot is used instead of its uid.
         return api_views.full(self._kind, self._table.observer.snapshot(snapshot.job))
+
+    async def lease_sweep(self, uid: str, holder: str, seconds: float) -> bool:
+        """Take or renew the lease of a sweep on one of its jobs; see `JobActions.lease_sweep`."""
+        job = await self._table.get(uid)
+        return await self._actions.lease_sweep(self._table.observer.snapshot(job), holder, seconds)
+
+    async def end_for_sweep(self, uid: str, verdict: Verdict) -> None:
+        """Stop a job on account of its sweep, unless a user has resumed it after that."""
+        snapshot = await self._open(uid)
+        if text(snapshot.manifest, "metadata", "annotations", SWEEP_VERDICT) is None:
+            self._actions.check(snapshot, "stop")
+            await self._actions.act(snapshot, "stop", verdict=verdict)
 
     async def remove(self, uid: str) -> None:
         """Remove the record and logs of a deleted job, and none of the user's files.

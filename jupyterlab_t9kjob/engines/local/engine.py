@@ -12,13 +12,14 @@ from pathlib import Path
 
 from ...core.capacity import Capacity, NodeList
 from ...core.checks import Check, Preview
-from ...core.engine import Edited, Listener, Prepare
-from ...core.engine_info import EngineInfo
+from ...core.engine.info import EngineInfo
+from ...core.engine.interpreter import Interpreter, LabKernels, ResolveKernel
+from ...core.engine.protocol import Edited, Listener, Prepare
 from ...core.errors import Conflict, FieldError, Unavailable
-from ...core.interpreter import Interpreter, LabKernels, ResolveKernel
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
 from ...core.log_sources import LogFile
 from ...core.spec import JobSpec
+from ...core.sweep import Verdict
 from ...core.system.disk_threads import on_disk
 from ...core.system.processes import MachineId
 from ...core.translation import Text, _, sentences
@@ -35,15 +36,14 @@ from .jobs.store_thread import StoreThread
 from .jobs.stored_job import StoredJob
 from .plan.checks import CAPABILITIES, first_error
 from .plan.planner import Planner
-from .settings import Settings
+from .settings import OF_TRIES, Settings
 from .supervisor.record import new_record
 
 log = logging.getLogger(__name__)
 
 LEAVING_SECONDS = 5.0
 """How long a supervisor may take to exit after it has recorded the job's end."""
-_POLL_SECONDS = 0.2
-_RETRY_SECONDS = 2.0
+_POLL_SECONDS, _RETRY_SECONDS = 0.2, 2.0
 _WHY_UNAVAILABLE = NEEDS_UNIX if sys.platform == "win32" else None
 _PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
 """Pending action of each action. A request is allowed again while it is pending, and changes nothing."""
@@ -129,8 +129,6 @@ class LocalEngine:
         self._listeners.append(listener)
         return partial(self._listeners.remove, listener)
 
-    # --- reading -----------------------------------------------------------------------------
-
     async def info(self) -> EngineInfo:
         """Return what this engine is and can do, and the state of this machine."""
         return EngineInfo(
@@ -191,8 +189,6 @@ class LocalEngine:
         self._store.get(uid)
         return lambda: None
 
-    # --- the machine -------------------------------------------------------------------------
-
     async def capacity(self, namespace: str) -> Capacity:
         """Return the free amounts of this machine."""
         return capacity_of((await self.nodes()).nodes[0])
@@ -234,7 +230,7 @@ class LocalEngine:
     ) -> Job:
         """Create a job and start it.
 
-        The parameters are those of `core.engine.Engine.create`.
+        The parameters are those of `core.engine.protocol.Engine.create`.
 
         Raises
         ------
@@ -262,12 +258,16 @@ class LocalEngine:
         await self._read_changes()
         return await self.job(job.uid)
 
+    def engine_for_tries(self, home: Path) -> LocalEngine:
+        """Return an engine for tries of jobs; see `core.engine.options.RunsTries`."""
+        return LocalEngine(home, self._planner.root, self._planner.resolve, OF_TRIES)
+
     # --- acting ------------------------------------------------------------------------------
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
         """Stop, pause, resume or delete a job; the job's `pending_action` shows the request until it is done.
 
-        The parameters are those of `core.engine.Engine.act`.
+        The parameters are those of `core.engine.protocol.Engine.act`.
 
         Raises
         ------
@@ -298,6 +298,10 @@ class LocalEngine:
             await asyncio.sleep(_POLL_SECONDS)
         await self._read_changes()
 
+    async def end_for_sweep(self, uid: str, verdict: Verdict) -> None:
+        """End a job on account of its sweep, see `core.engine.options.EndsForSweep`."""
+        await self._thread.demand(_REQUEST_NOT_WRITTEN, self._store.end_for_sweep, uid, verdict.model_dump())
+
     def _act(self, uid: str, action: Action, remove: bool) -> Job:
         job = self._store.get(uid)
         self._demand(job, action)
@@ -313,8 +317,6 @@ class LocalEngine:
         summary = self._summary(job)
         if action not in summary.actions and (summary.pending_action or "nothing") != _PENDING.get(action):
             raise refusal_of(summary, action)
-
-    # --- inside ------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
         while True:

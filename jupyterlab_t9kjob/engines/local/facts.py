@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...core.engine_info import EngineFacts, RestartTexts
+from ...core.engine.info import EngineFacts, RestartTexts
 from ...core.translation import _, sentences
 
 _NEVER: Final = _("A replica that fails is not restarted.")
@@ -16,6 +16,8 @@ _TORCHRUN_CODE: Final = _(
 
 FACTS: Final = EngineFacts(
     shares_lab_filesystem=True,
+    runs_on_lab_machine=True,
+    queues_sweeps=True,
     runs_in_kernel=True,
     outlives_server=True,
     restart_texts=RestartTexts(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...core.engine import Engine
-from ...core.engine_context import EngineContext
+from ...core.engine.context import EngineContext
+from ...core.engine.protocol import Engine
 from .engine import LocalEngine
 from .settings import Settings
 

@@ -8,9 +8,11 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from ..scripts.packages import DISTRIBUTIONS
+from .notebook import Converted
 
 _INSTALLS: Final = re.compile(
-    r"\b(?:pip3?|conda|mamba|micromamba)\s+(?:-\S+\s+)*install\s+(?P<what>[^;&|>]*)|_t9kjob\.pip\('install\s+(?P<of_pip>[^;&|>']*)"
+    r"\b(?:pip3?|conda|mamba|micromamba)\s+(?:-\S+\s+)*install\s+(?P<what>[^;&|>]*)"
+    r"|_t9kjob\.pip\(['\"]install\s+(?P<of_pip>[^;&|]*?)['\"], globals"
 )
 _ANYTHING: Final = re.compile(
     r"\bgit\s+clone\b|\b(?:wget|curl|unzip|tar|cp|mv|ln|make|bash|sh)\s|\buv\s+\S|\bsetup\.py\b"
@@ -39,21 +41,23 @@ class Brought:
         return not self.modules.isdisjoint({module, _plain(module), _plain(DISTRIBUTIONS.get(module, module))})
 
 
-def brought(code: str, lines: list[int]) -> Brought:
+def brought(notebook: Converted, *, installs: bool = True) -> Brought:
     """Return the modules that a notebook's commands provide.
 
     Parameters
     ----------
-    code
-        The notebook as Python.
-    lines
-        Numbers of the lines that run commands or write files, from 1.
+    notebook
+        The cells that the job runs.
+    installs
+        False if the job leaves out the ``pip install`` commands.
     """
     modules: set[str] = set()
     anything: int | None = None
-    texts = code.split("\n")
-    for number in lines:
+    texts = notebook.code.split("\n")
+    for number in notebook.commands:
         text = texts[number - 1]
+        if "_t9kjob.pip(" in text and not installs:
+            continue
         written = _WRITES.search(text)
         if written is not None:
             path = PurePosixPath(written["path"])

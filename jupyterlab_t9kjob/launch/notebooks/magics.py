@@ -29,6 +29,11 @@ HARMLESS: Final = frozenset(_HARMLESS.split())
 _ALIASES: Final = "mkdir cp mv rm rmdir ls ll lf lk ldir lx cat conda mamba uv"
 ALIASES: Final = frozenset(_ALIASES.split())
 """Magics that run the shell command with the same name."""
+_PIP_INSTALL: Final = re.compile(
+    r"(?:pip3?|(?:python[\d.]*|\{sys\.executable\})\s+-m\s+pip)\s+"
+    r"""(?P<arguments>install\s(?:[^;&|<>`"']|"[^"]*"|'[^']*')*)"""
+)
+"""A command that only installs packages."""
 ASSIGNED: Final = re.compile(r"(?P<target>[A-Za-z_][\w.,\s\[\]*]*=)\s*(?P<sign>[!%])\s*(?P<rest>.*)", re.DOTALL)
 
 
@@ -53,7 +58,7 @@ def line_code(line: str) -> str | None:
     if assigned is not None:
         return _assigned(assigned["target"], assigned["sign"], assigned["rest"])
     if line.startswith("!"):
-        return _run("system", line.lstrip("!").strip())
+        return _system(line.lstrip("!").strip())
     if line.startswith("%"):
         name, _space, rest = line.lstrip("%").partition(" ")
         return _magic(name, rest.strip())
@@ -95,6 +100,12 @@ def cell_code(magic: str, rest: str, body: str) -> str | None:
     if magic == "%%script" and rest and not rest.startswith("-"):
         return f"{HELPER}.script({body!r}, {rest!r}, globals())"
     raise Refused
+
+
+def _system(command: str) -> str:
+    installs = _PIP_INSTALL.fullmatch(command)
+    # The job's own Python must get the packages; the shell's pip may belong to another one.
+    return _run("system", command) if installs is None else _run("pip", installs["arguments"].strip())
 
 
 def _run(how: str, text: str) -> str:

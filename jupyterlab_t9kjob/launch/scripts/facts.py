@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_run
+from .observed import Observed
 from .packages import OPTION_READERS, OWN_LAUNCHERS
 from .path_expressions import PathExpressions
-from .tree_walk import Context, Nodes, names_in
+from .tree_walk import Context, Nodes, full_name, names_in
 
 IMPORTS_ANYTHING: Final = frozenset(
     (
@@ -109,6 +110,8 @@ class Facts:
         True if the module sets ``__package__``, so that relative imports work when it is run as a script.
     runs
         Scripts that a notebook runs, by their paths relative to its folder.
+    training
+        Facts that tell how the module trains.
     """
 
     names: set[str] = field(default_factory=set)
@@ -127,6 +130,7 @@ class Facts:
     references: dict[str | None, set[str]] = field(default_factory=dict)
     package: bool = False
     runs: list[Place] = field(default_factory=list)
+    training: Observed = field(default_factory=Observed)
 
     @property
     def relative(self) -> Import | None:
@@ -172,7 +176,7 @@ class _Reading:
         for assigned, _ in sorted(nodes.of(ast.Assign), key=lambda found: found[0].lineno):
             self._assign(assigned)
         for augmented, _ in nodes.of(ast.AugAssign):
-            if self._dotted(augmented.target) == "sys.path":
+            if full_name(augmented.target, self._aliases) == "sys.path":
                 self._add(augmented.value)
         for subscript, context in nodes.of(ast.Subscript):
             self._subscript(subscript, context)
@@ -183,10 +187,10 @@ class _Reading:
         for defined, context in functions:
             for decorator in defined.decorator_list:
                 if not isinstance(decorator, ast.Call):
-                    self._reader(self._dotted(decorator), decorator, context)
+                    self._reader(full_name(decorator, self._aliases), decorator, context)
         for class_, context in nodes.of(ast.ClassDef):
             for base in class_.bases:
-                self._reader(self._dotted(base), base, context)
+                self._reader(full_name(base, self._aliases), base, context)
         for call, context in nodes.of(ast.Call):
             self._call(call, context)
         if self._starts_programs:
@@ -236,17 +240,17 @@ class _Reading:
             if isinstance(value, ast.Call) and _last(value.func) == "ArgumentParser":
                 self._parsers.add(name)
             elif isinstance(value, ast.Attribute) and name not in self._aliases:
-                dotted = self._dotted(value)  # launch = torch.multiprocessing.spawn
+                dotted = full_name(value, self._aliases)  # launch = torch.multiprocessing.spawn
                 if dotted in OWN_LAUNCHERS:
                     self._aliases[name] = dotted
 
     def _subscript(self, node: ast.Subscript, context: Context) -> None:
         first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
-        if not first and self._dotted(node.value) == "sys.argv":
+        if not first and full_name(node.value, self._aliases) == "sys.argv":
             self._facts.readers.append(Place(node.lineno, "sys.argv", *context[:3]))
 
     def _call(self, node: ast.Call, context: Context) -> None:
-        facts, called = self._facts, self._dotted(node.func)
+        facts, called = self._facts, full_name(node.func, self._aliases)
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in ("parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_intermixed_args"):
             (facts.given if _literal_words(node) else facts.parses).append(node.lineno)
@@ -299,16 +303,6 @@ class _Reading:
         used = self._facts.references
         names = used.get(function, set())
         return any("init_process_group" in used.get(name, set()) for name in (function, *names))
-
-    def _dotted(self, node: ast.AST) -> str | None:
-        """Return the full name of an expression by the module's imports: ``mp.spawn``, torch.multiprocessing.spawn."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute) and len(parts) < 10:
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return None
-        return ".".join([self._aliases.get(node.id, node.id), *reversed(parts)])
 
     def _add(self, node: ast.expr) -> None:
         """Note a folder, or a list of folders, that the module adds to `sys.path`."""

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Final
 
 _SAME_NAME: Final = """
-IPython accelerate albumentations bitsandbytes boto3 click colorama datasets deepspeed dill easydict einops
-evaluate fastai ffcv fire fsspec ftfy fvcore gdown gensim gym gymnasium h5py huggingface_hub imageio
-ipywidgets jieba joblib jsonargparse kornia librosa lightgbm lightning lmdb loguru lpips matplotlib
-ml_collections mlflow monai msgpack networkx nibabel nltk numba numpy omegaconf optuna orjson packaging pandas
-peft pillow plotly polars prettytable psutil pyarrow pycocotools pydantic ray regex requests rich sacrebleu
-safetensors scipy seaborn sentencepiece setuptools shapely six soundfile spacy sympy tabulate tensorboard
-tensorboardX termcolor thop tifffile tiktoken timm tokenizers toml torch torchaudio torchinfo torchmetrics
-torchtext torchvision tqdm transformers trl typer tyro wandb xarray xgboost yacs zarr
+accelerate aim aiohttp albumentations anthropic av bitsandbytes boto3 botorch braceexpand captum clearml click
+cloudpickle cma colorama colorlog comet_ml configargparse datasets decord deepspeed diffusers dill docopt
+easydict einops evaluate fairscale fastai fastparquet ffcv fire fsspec ftfy fvcore gdown gensim gpytorch gym
+gymnasium h5py hnswlib huggingface_hub imageio imgaug inflect IPython ipywidgets jax jieba jiwer joblib
+jsonargparse jsonlines kaldiio keras kornia lap librosa lightgbm lightning litdata lmdb loguru lpips lz4
+matplotlib ml_collections mlflow mmengine monai mpi4py msgpack natsort neptune networkx nevergrad nibabel ninja
+nltk noisereduce numba numexpr numpy omegaconf onnx onnxruntime open3d openai optuna orjson packaging pandas
+peft pesq phonemizer pillow plotly polars prettytable psutil pyarrow pycocotools pydantic pydicom pydub pymongo
+pyrallis pystoi pytest pyworld ray rdkit regex requests resampy rich s3fs sacrebleu sacred sacremoses
+safetensors schedulefree scipy seaborn sentencepiece seqeval setuptools shap shapely SimpleITK six soundfile
+spacy speechbrain streamlit sympy tabulate tensorboard tensorboardX tensorflow termcolor thop tifffile tiktoken
+timm tokenizers toml torch torchaudio torchdata torchinfo torchlibrosa torchmetrics torchsde torchsummary
+torchtext torchvision tqdm transformers triton trl typer tyro ujson visdom vllm wandb webdataset xarray xformers
+xgboost yacs zarr zstandard
 """
 _NO_GROUP: Final = """
 torch torchvision torchaudio torchtext torchinfo torchsummary functorch tensorboard tensorboardX numpy scipy
@@ -29,29 +35,101 @@ fsspec gdown boto3 filelock dateutil bs4 lxml IPython ipywidgets
 DISTRIBUTIONS: Final = {
     # Where the distribution has another name than the module.
     "Bio": "biopython",
+    "Box2D": "box2d-py",
+    "Crypto": "pycryptodome",
+    "MeCab": "mecab-python3",
+    "MySQLdb": "mysqlclient",
+    "OpenGL": "PyOpenGL",
+    "OpenSSL": "pyOpenSSL",
     "PIL": "pillow",
     "absl": "absl-py",
+    "ale_py": "ale-py",
     "attr": "attrs",
+    "auto_gptq": "auto-gptq",
     "bs4": "beautifulsoup4",
+    "bson": "pymongo",
+    "cairosvg": "CairoSVG",
+    "cpuinfo": "py-cpuinfo",
     "cv2": "opencv-python-headless",
     "dateutil": "python-dateutil",
+    "dm_control": "dm-control",
+    "docx": "python-docx",
     "dotenv": "python-dotenv",
+    "einops_exts": "einops-exts",
+    "ema_pytorch": "ema-pytorch",
+    "faiss": "faiss-cpu",
+    "ffmpeg": "ffmpeg-python",
+    "fitz": "PyMuPDF",
+    "flash_attn": "flash-attn",
     "git": "GitPython",
+    "github": "PyGithub",
+    "google.protobuf": "protobuf",
+    "grpc": "grpcio",
     "hydra": "hydra-core",
+    "hyperpyyaml": "HyperPyYAML",
+    "imageio_ffmpeg": "imageio-ffmpeg",
+    "imblearn": "imbalanced-learn",
+    "jose": "python-jose",
+    "jwt": "PyJWT",
+    "kafka": "kafka-python",
+    "lightning_fabric": "lightning-fabric",
+    "lightning_utilities": "lightning-utilities",
+    "llama_cpp": "llama-cpp-python",
+    "magic": "python-magic",
+    "markdown": "Markdown",
     "mpl_toolkits": "matplotlib",
+    "mujoco_py": "mujoco-py",
+    "multipart": "python-multipart",
+    "open_clip": "open_clip_torch",
+    "opentelemetry": "opentelemetry-api",
+    "parselmouth": "praat-parselmouth",
+    "past": "future",
     "pkg_resources": "setuptools",
+    "pl_bolts": "lightning-bolts",
+    "pptx": "python-pptx",
+    "psycopg2": "psycopg2-binary",
+    "pyaudio": "PyAudio",
+    "pynvml": "nvidia-ml-py",
+    "pythonjsonlogger": "python-json-logger",
+    "pytorch_grad_cam": "grad-cam",
     "pytorch_lightning": "pytorch-lightning",
+    "pytorch_metric_learning": "pytorch-metric-learning",
+    "pytorch_msssim": "pytorch-msssim",
+    "pywt": "PyWavelets",
+    "rotary_embedding_torch": "rotary-embedding-torch",
     "segmentation_models_pytorch": "segmentation-models-pytorch",
     "sentence_transformers": "sentence-transformers",
+    "serial": "pyserial",
     "simple_parsing": "simple-parsing",
     "skimage": "scikit-image",
     "sklearn": "scikit-learn",
+    "skopt": "scikit-optimize",
+    "skvideo": "scikit-video",
+    "slugify": "python-slugify",
+    "socketio": "python-socketio",
+    "speech_recognition": "SpeechRecognition",
+    "stable_baselines3": "stable-baselines3",
+    "tensorflow_datasets": "tensorflow-datasets",
+    "tensorflow_hub": "tensorflow-hub",
+    "tensorflow_probability": "tensorflow-probability",
+    "torch_cluster": "torch-cluster",
+    "torch_ema": "torch-ema",
+    "torch_fidelity": "torch-fidelity",
     "torch_geometric": "torch-geometric",
+    "torch_optimizer": "torch-optimizer",
+    "torch_scatter": "torch-scatter",
+    "torch_sparse": "torch-sparse",
+    "umap": "umap-learn",
+    "unidecode": "Unidecode",
+    "vector_quantize_pytorch": "vector-quantize-pytorch",
+    "websocket": "websocket-client",
+    "x_transformers": "x-transformers",
     "yaml": "PyYAML",
+    "zmq": "pyzmq",
     # Where both are the same.
     **{name: name for name in _SAME_NAME.split()},
 }
-"""Distribution of each module. No other distribution is ever suggested, since anybody can publish a name."""
+"""Distribution of each well-known module."""
 
 STARTS_NO_GROUP: Final = frozenset(_NO_GROUP.split())
 """Third-party modules that start no process group by themselves; `transformers` only without its trainers."""

@@ -16,7 +16,7 @@ STARTS_GROUP: Final = frozenset(
     )
 )
 MAY_START_GROUP: Final = re.compile(
-    r"distribut(?!ions?$|ion_)|(?:^|_)(?:ddp|fsdp)|process_group|DDP|FSDP|deepspeed|accelerat(?!ion)|local_rank",
+    r"distribut(?!ions?$|ion_)|(?:^|_)(?:ddp|fsdp)|process_group|DDP|FSDP|local_rank",
     re.IGNORECASE,
 )
 """Identifiers of scripts that may start a process group."""

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import ast
-import io
 import os
 import sys
-import tokenize
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType
 
-from ...core.errors import FieldError
-from ...core.translation import Text, _
 from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
+from ..options.model import OptionsRead, UnreadOptions
+from ..options.reader import read_options
+from ..options.texts import printable
 from .facts import Facts, read_facts
-from .options import Literals, printable, read_options
+from .literals import Literals
+from .observation import observe
 from .process_starts import own_launch, starts_group
+from .source_text import check_code, parse
+from .training.flow import Flow
+from .training.method import Evidence, training_method
+from .training.outputs import Outputs, read_outputs
+from .training.rules import Finding, find_mistakes
 from .tree_walk import Nodes, walk
-from .unread_options import Unread, unread_options
+from .unread_options import unread_options
 from .workspace import Closure, Workspace
-
-MAX_BYTES = 4 * 1024 * 1024
-FIELD = "/spec/entrypoint/value"
 
 # Variables that torchrun and the local engine set for every rank.
 GIVEN = frozenset(
@@ -32,13 +33,6 @@ GIVEN = frozenset(
         *("LOCAL_RANK", "RANK", "GROUP_RANK", "ROLE_RANK", "LOCAL_WORLD_SIZE", "WORLD_SIZE"),
         *("ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT"),
         *("TORCHELASTIC_MAX_RESTARTS", "TORCHELASTIC_RUN_ID", "T9KJOB_LOG_DIR", "T9KJOB_UID"),
-    )
-)
-# Trainers that split the data among the processes themselves.
-SPLITTERS = frozenset(
-    (
-        *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
-        *("ignite", "ray", "fastai", "colossalai", "megatron", "webdataset", "streaming", "litdata", "ffcv"),
     )
 )
 EVENT_WRITERS = frozenset({"SummaryWriter", "TensorBoardLogger"})
@@ -49,21 +43,6 @@ NAMESPACES = frozenset({"google"})
 """Namespace packages: many distributions add modules to them, so each of the modules is looked up."""
 
 
-class SourceError(FieldError):
-    """A script or notebook that is not valid Python; `line`, `column` and a notebook's `cell` count from 1."""
-
-    code = "SyntaxError"
-
-    def __init__(
-        self, message: Text, *, line: int | None = None, column: int | None = None, cell: int | None = None
-    ) -> None:
-        hint = _("Correct the script and save it.") if cell is None else _("Correct the cell and save it.")
-        super().__init__(message, field=FIELD, hint=hint)
-        self.line = line
-        self.column = column
-        self.cell = cell
-
-
 @dataclass
 class Script:
     """Result of a script's analysis.
@@ -72,14 +51,20 @@ class Script:
     ----------
     info
         Information for the form.
-    unsampled_loaders
-        Lines of data loaders without a sampler, which would give all data to each process.
+    method
+        Call that tells how the script trains; None if none does.
+    outputs
+        Where the script writes events and checkpoints.
+    findings
+        Likely mistakes if several processes run the script.
     closure
         The script and the modules of the workspace that it imports.
+    local_rank
+        Option by which the script expects its local rank; None if it needs none.
     launch
         Call that starts the training's processes in the script itself; None if there is none.
     unread
-        Options that could not be read; None if all were read.
+        Options that could not be read; at most one for each line.
     given
         Line in which the script sets its own options, independently of its arguments.
     ipython
@@ -89,10 +74,13 @@ class Script:
     """
 
     info: ScriptInfo = field(default_factory=ScriptInfo)
-    unsampled_loaders: list[int] = field(default_factory=list)
+    method: Evidence | None = None
+    outputs: Outputs = field(default_factory=Outputs)
+    findings: list[Finding] = field(default_factory=list)
     closure: Closure = field(default_factory=Closure)
+    local_rank: ScriptOption | None = None
     launch: Launch | None = None
-    unread: Unread | None = None
+    unread: list[UnreadOptions] = field(default_factory=list)
     given: int | None = None
     ipython: int | None = None
     empty: bool = False
@@ -105,119 +93,6 @@ class Launch:
     what: str
     line: int
     path: str | None
-
-
-def decode(data: bytes, name: str) -> str:
-    """Return the text of a script, decoded as Python does: byte order mark, PEP 263 declaration, or else UTF-8.
-
-    Parameters
-    ----------
-    data
-        Content of the file.
-    name
-        Name of the file, for messages.
-
-    Raises
-    ------
-    SourceError
-        If the file is too large, is not text, or has an unknown encoding.
-    """
-    if len(data) > MAX_BYTES:
-        limit = f"{MAX_BYTES // 1024**2} MiB"
-        raise SourceError(_("{file} is larger than {size}: not a script.", file=name, size=limit))
-    if b"\0" in data:
-        line = data.count(b"\n", 0, data.index(b"\0")) + 1
-        message = _("{file} has a NUL byte in line {line}: not a script.", file=name, line=line)
-        raise SourceError(message, line=line)
-    try:
-        text = data.decode(_encoding(data))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = _(
-            "{file} has bytes in line {line} that are not {encoding}.", file=name, line=line, encoding=error.encoding
-        )
-        raise SourceError(message, line=line) from error
-    except (SyntaxError, LookupError) as error:
-        message = _("{file} can't be decoded: {error}.", file=name, error=str(error))
-        raise SourceError(message, line=1) from error
-    return io.IncrementalNewlineDecoder(None, translate=True).decode(text, final=True)
-
-
-def _encoding(data: bytes) -> str:
-    try:
-        return tokenize.detect_encoding(io.BytesIO(data).readline)[0]
-    except SyntaxError as error:
-        if "encoding declaration" not in str(error):
-            raise
-        return "utf-8"  # The first lines are not valid UTF-8; decoding then reports the line.
-
-
-def parse(source: str, name: str) -> ast.Module | None:
-    """Return the syntax tree of a script; None if it is too deeply nested for this Python's parser.
-
-    Parameters
-    ----------
-    source
-        Text of the script.
-    name
-        Name of the file, for messages.
-
-    Raises
-    ------
-    SourceError
-        If the script has a syntax error.
-    """
-    try:
-        return ast.parse(source, filename=name)  # Python's warnings contain the name.
-    except SyntaxError as error:
-        raise _syntax_error(error, name) from error
-    except (RecursionError, MemoryError):
-        return None
-    except ValueError as error:
-        raise SourceError(_("{file} can't be read: {error}.", file=name, error=str(error))) from error
-
-
-def check_code(tree: ast.Module, name: str, *, flags: int = 0) -> int:
-    """Check a script for errors that only the compiler finds, such as ``return`` outside a function.
-
-    Parameters
-    ----------
-    tree
-        Syntax tree of the script.
-    name
-        Name of the file, for messages.
-    flags
-        Compiler flags.
-
-    Returns
-    -------
-    int
-        Flags of the compiled code, which is not run.
-
-    Raises
-    ------
-    SourceError
-        If the compiler finds an error.
-    """
-    try:
-        code: CodeType = compile(tree, name, "exec", flags, dont_inherit=True)
-    except SyntaxError as error:
-        raise _syntax_error(error, name) from error
-    except (RecursionError, MemoryError, ValueError):
-        return 0  # The script is too deeply nested for this Python; the job's Python may accept it.
-    return code.co_flags
-
-
-def _syntax_error(error: SyntaxError, name: str) -> SourceError:
-    line, column = error.lineno or 1, max(error.offset or 1, 1)
-    message = _(
-        "{file} has a syntax error in line {line}, column {column}: {error}.",
-        file=name,
-        line=line,
-        column=column,
-        error=error.msg,
-    )
-    return SourceError(message, line=line, column=column)
 
 
 def read_script(source: str, name: str, workspace: Workspace | None = None, *, compiled: bool = True) -> Script:
@@ -245,24 +120,34 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
         return Script(closure=Closure(complete=False))
     facts = text.facts
     closure = workspace.closure(facts)
-    options = [] if text.given else [option.model_copy() for option in text.options]
-    names = closure.names
-    distributed = starts_group(closure)
+    read = OptionsRead() if text.given else read_options(Path(workspace.root), workspace.script, source, text.tree)
+    options = [option.model_copy() for option in read.options]
     found = own_launch(closure)
-    splits = "DistributedSampler" in names or closure.foreign & SPLITTERS
+    flow = Flow(closure, [option.dest for option in options])
+    method = training_method(flow)
+    distributed = True if method else starts_group(closure)
+    outputs = read_outputs(flow, library_options=frozenset(option.dest for option in options if option.library))
+    for option in options:
+        option.roles = list(dict.fromkeys(outputs.roles.get(option.dest, [])))
     return Script(
         info=ScriptInfo(
-            description=text.description,
+            description=read.description or text.description,
             options=options,
             imports=_imports(facts, closure.own),
             env_reads=list(text.env_reads),
             distributed=distributed,
-            writes_events=bool(names & EVENT_WRITERS),
+            method=method.method if method else "none" if distributed is False else None,
+            method_line=method.line if method and method.path is None else None,
+            own_processes=found is not None,
+            writes_events=outputs.writes_events or bool(closure.names & EVENT_WRITERS),
         ),
-        unsampled_loaders=text.loaders if distributed and not splits else [],
+        method=method,
+        outputs=outputs,
+        findings=find_mistakes(flow, method.method if method else None),
+        local_rank=_local_rank(options, closure),
         closure=closure,
         launch=Launch(found[0].what, found[0].line, found[1]) if found else None,
-        unread=None if text.given else unread_options(closure, options, text.skipped),
+        unread=[] if text.given else unread_options(closure, read),
         given=text.given,
         ipython=min([*facts.shell, *(facts.ipython if compiled else [])], default=None),  # a notebook's returns None
         empty=text.empty,
@@ -273,12 +158,10 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
 class _Text:
     """Facts from the script's text alone. They are cached by the text, so they must not be changed."""
 
+    tree: ast.Module
     facts: Facts
     description: str | None
-    options: list[ScriptOption]
-    skipped: list[int]
     env_reads: list[EnvRead]
-    loaders: list[int]
     given: int | None
     empty: bool
 
@@ -294,15 +177,13 @@ def _read_text(source: str, name: str, path: str, compiled: bool) -> _Text | Non
     nodes = walk(tree)
     literals = Literals(tree, source)
     facts = read_facts(nodes, path)
-    description, options, skipped = read_options(nodes, literals)
+    facts.training = observe(tree)
     docstring = ast.get_docstring(tree)
     return _Text(
+        tree=tree,
         facts=facts,
-        description=description or _first_paragraph(docstring),
-        options=options,
-        skipped=skipped,
+        description=_first_paragraph(docstring),
         env_reads=_env_reads(nodes, literals),
-        loaders=_loaders(nodes),
         given=_given(tree, facts),
         empty=len(tree.body) == (docstring is not None),
     )
@@ -317,6 +198,16 @@ def _given(tree: ast.Module, facts: Facts) -> int | None:
             ) if all(isinstance(word, ast.Constant) for word in words):
                 return node.lineno
     return min(facts.given) if facts.given and not facts.parses else None
+
+
+def _local_rank(options: list[ScriptOption], closure: Closure) -> ScriptOption | None:
+    """Return the option that gets the local rank if the script does not read it from torchrun's variable."""
+    reads = any("LOCAL_RANK" in facts.training.reads for facts in closure.facts)
+    for option in options:
+        own = option.dest == "local_rank" and option.kind in ("int", "text") and not option.library
+        if own and option.flags and (option.required or not reads):
+            return option
+    return None
 
 
 def _last_name(node: ast.Name | ast.Attribute | ast.alias) -> str:
@@ -377,13 +268,3 @@ def _reads_env(function: ast.expr) -> bool:
     if _is(function, "getenv"):
         return True
     return isinstance(function, ast.Attribute) and function.attr == "get" and _is(function.value, "environ")
-
-
-def _loaders(nodes: Nodes) -> list[int]:
-    return sorted(
-        call.lineno
-        for call, _context in nodes.of(ast.Call)
-        if _is(call.func, "DataLoader")
-        and len(call.args) < 4  # dataset, batch_size, shuffle, sampler
-        and not {keyword.arg for keyword in call.keywords} & {"sampler", "batch_sampler", None}
-    )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, TypeVar, cast
+
+from ..options.texts import dotted
 
 N = TypeVar("N", bound=ast.AST)
 
@@ -129,3 +131,25 @@ def names_in(node: ast.AST) -> set[str]:
 
 def _catches_lack(caught: ast.expr | None) -> bool:
     return caught is None or not names_in(caught).isdisjoint(_CAUGHT)
+
+
+def full_name(node: ast.AST, aliases: Mapping[str, str]) -> str | None:
+    """Return the full name of a function by a module's imports: ``mp.spawn`` is ``torch.multiprocessing.spawn``.
+
+    Parameters
+    ----------
+    node
+        The function.
+    aliases
+        Full names by the names that the imports bind.
+
+    Returns
+    -------
+    str
+        The name; None if the expression is no chain of at most eleven names.
+    """
+    name = dotted(node)
+    if name is None or name.count(".") > 10:
+        return None
+    first, dot, rest = name.partition(".")
+    return f"{aliases.get(first, first)}{dot}{rest}"

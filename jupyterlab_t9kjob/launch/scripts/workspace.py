@@ -5,7 +5,6 @@ from __future__ import annotations
 # ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120  (an import has names of any length: `Path` raises at them)
 import ast
 import os
-import stat
 import sys
 import time
 from collections import OrderedDict
@@ -15,19 +14,24 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
+from ...core.system.files import open_regular
+from ..options.modules import MAX_ENTRIES, SOURCES, installed_folders, is_module, top_folder
 from .facts import Facts, Import, read_facts
+from .observation import observe
 from .tree_walk import walk
 
 MAX_FILES: Final = 300
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_FILE_BYTES: Final = 1024 * 1024
 MAX_SECONDS: Final = 1.0
-MAX_ENTRIES: Final = 5000
 MAX_PARENTS: Final = 32
-SOURCES: Final = ("", "src", "lib", "python")
-"""Folders of a project from which its packages are imported."""
 REMEMBERED: Final = 2000
-BINARY: Final = (".so", ".pyd", ".pyx")
+PROJECT_MARKS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml")
+"""Files and folders that the top folder of a repository or project has."""
+NO_SOURCES: Final = frozenset({"node_modules", "__pycache__", "site-packages", "wandb", "runs", "venv", "env"})
+"""Folders that are not searched for modules."""
+MAX_FOLDERS: Final = 2000
+MAX_SEARCH_SECONDS: Final = 0.3
 
 
 @dataclass
@@ -82,6 +86,7 @@ class Workspace:
     def __init__(self, root: Path, script: Path) -> None:
         self.root = os.path.realpath(root)
         self.script = script
+        self._listed: dict[str, list[str]] | None = None
 
     def closure(self, script: Facts) -> Closure:
         """Return a script with the modules that it imports; limits of time, files and bytes apply."""
@@ -93,23 +98,68 @@ class Workspace:
         return real == self.root or real.startswith(self.root.rstrip("/") + "/")
 
     def elsewhere(self, name: str) -> Path | None:
-        """Return the folder that contains a module: the script's folder, one above it, or a source folder in these."""
+        """Return the folder that contains a module: the script's folder, one above it, or a source folder in these.
+
+        If none of them has the module, the other folders of the script's repository are searched.
+        """
         for folder in [self.script.parent, *self.script.parent.parents][:MAX_PARENTS]:
             if not self.contains(str(folder)):
                 return None
             for place in (folder / sources for sources in SOURCES):
                 if self.contains(str(place)) and is_module(str(place), name):
                     return place
-        return None
+        return next((folder for folder in self._folders() if is_module(str(folder), name)), None)
+
+    def named(self, name: str) -> bool:
+        """Return True if a folder or file of the script's repository has the name of a module, also an empty one."""
+        return any(
+            entry in (name, f"{name}.py", f"{name}.pyx") or entry.startswith(f"{name}.cpython-")
+            for entries in self._listings().values()
+            for entry in entries
+        )
+
+    def _repository(self) -> Path:
+        """Return the nearest folder above the script that is a repository or a project, else the script's folder."""
+        folders = [folder for folder in (self.script.parent, *self.script.parents) if self.contains(str(folder))]
+        for folder in folders[:MAX_PARENTS]:
+            if any((folder / mark).exists() for mark in PROJECT_MARKS):
+                return folder
+        return self.script.parent
+
+    def _folders(self) -> Iterator[Path]:
+        return (Path(folder) for folder in self._listings())
+
+    def _listings(self) -> dict[str, list[str]]:
+        """Return the entries of the folders of the script's repository, the upper folders first, within limits."""
+        if self._listed is None:
+            self._listed = {}
+            ends = time.monotonic() + MAX_SEARCH_SECONDS
+            waiting = [str(self._repository())]
+            while waiting and len(self._listed) < MAX_FOLDERS and time.monotonic() < ends:
+                folder = waiting.pop(0)
+                names, folders = _entries(folder)
+                self._listed[folder] = names
+                waiting += (os.path.join(folder, name) for name in folders)
+        return self._listed
 
     def top(self) -> Path:
         """Return the folder above the script's top package, from which ``python -m`` finds the script."""
-        folder = self.script.parent
-        for _ in range(MAX_PARENTS):
-            if not (folder / "__init__.py").is_file() or folder.parent == folder:
-                break
-            folder = folder.parent
-        return folder
+        return Path(top_folder(str(self.script.parent)))
+
+
+def _entries(folder: str) -> tuple[list[str], list[str]]:
+    """Return the names in a folder, and those of its folders that may have modules; nothing if it can't be read."""
+    names: list[str] = []
+    folders: list[str] = []
+    try:
+        with os.scandir(folder) as entries:
+            for _, entry in zip(range(MAX_ENTRIES), entries, strict=False):
+                names.append(entry.name)
+                if entry.name not in NO_SOURCES and entry.name[0] != "." and entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+    except OSError:
+        return [], []
+    return names, sorted(folders)
 
 
 class _Reading:
@@ -120,6 +170,7 @@ class _Reading:
         self._closure = Closure()
         self._search = [str(workspace.script.parent)]
         self._top = str(workspace.top())  # Python searches this folder if the script is run as a module.
+        self._above = installed_folders(self._top, workspace.contains)
         self._bytes = 0
         self._ends = time.monotonic() + MAX_SECONDS
         self._seen: set[str] = {os.path.realpath(workspace.script)}
@@ -162,7 +213,9 @@ class _Reading:
             yield from self._below(folder, parts, imported.names)
             return
         first = parts[0]
-        folder_ = next((folder for folder in [*self._search, self._top] if self._has(folder, first)), None)
+        folder_ = next(
+            (folder for folder in [*self._search, self._top, *self._above] if self._has(folder, first)), None
+        )
         if folder_ is None:
             if first not in sys.stdlib_module_names:
                 closure.foreign.add(first)
@@ -214,31 +267,6 @@ class _Reading:
         return facts
 
 
-def is_module(folder: str, name: str) -> bool:
-    """Return True if Python finds a module in a folder: a file, a package, or a folder with Python files."""
-    base = os.path.join(folder, name)
-    try:
-        if os.path.isfile(f"{base}.py") or os.path.isfile(f"{base}/__init__.py"):
-            return True
-        if os.path.isdir(base):
-            with os.scandir(base) as entries:
-                return any(_python(entry) for _, entry in zip(range(MAX_ENTRIES), entries, strict=False))
-        with os.scandir(folder) as entries:
-            some = zip(range(MAX_ENTRIES), entries, strict=False)
-            return any(e.name.startswith(f"{name}.") and e.name.endswith(BINARY) for _, e in some)
-    except (OSError, ValueError):
-        return False
-
-
-def _python(entry: os.DirEntry[str]) -> bool:
-    if entry.name.endswith((".py", *BINARY)):
-        return True
-    try:
-        return entry.is_dir() and os.path.isfile(f"{entry.path}/__init__.py")
-    except OSError:
-        return False
-
-
 _remembered: OrderedDict[str, tuple[tuple[int, int, int], Facts | None]] = OrderedDict()
 _lock = Lock()
 
@@ -246,10 +274,9 @@ _lock = Lock()
 def _facts_of(path: str) -> tuple[Facts | None, int]:
     """Return facts and size (bytes) of a file, cached until the file changes; no facts if it can't be analysed."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+        with open_regular(path) as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > MAX_FILE_BYTES:
                 return None, 0
             stamp = (status.st_ino, status.st_mtime_ns, status.st_size)
             with _lock:
@@ -261,7 +288,9 @@ def _facts_of(path: str) -> tuple[Facts | None, int]:
         return None, 0
     facts: Facts | None = None
     try:
-        facts = read_facts(walk(ast.parse(data, filename=os.path.basename(path))), path)
+        tree = ast.parse(data, filename=os.path.basename(path))
+        facts = read_facts(walk(tree), path)
+        facts.training = observe(tree)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         facts = None  # The file is not valid Python.
     with _lock:

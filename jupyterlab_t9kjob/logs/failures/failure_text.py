@@ -22,7 +22,7 @@ from .error_forms import CRASHES, STILL_WORKED
 from .script_check import ScriptCheck
 from .tracebacks import Line
 
-__all__ = ["STILL_WORKED", "TAIL_BYTES", "LogEnd", "error_in", "first_failure", "told_by_message"]
+__all__ = ["STILL_WORKED", "TAIL_BYTES", "LogEnd", "cause_in_message", "error_in", "first_failure"]
 
 ENDED_BY_TORCHRUN: Final = 143
 """Exit code in torchrun's report of a rank that torchrun ended because another rank had failed."""
@@ -148,7 +148,7 @@ def first_failure(
     } | error
 
 
-class Told(NamedTuple):
+class MessageCause(NamedTuple):
     """End of a process according to its container's termination message.
 
     Attributes
@@ -164,7 +164,7 @@ class Told(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def told_by_message(text: str, exit_code: int) -> Told:
+def cause_in_message(text: str, exit_code: int) -> MessageCause:
     """Return the end of a process according to its container's termination message.
 
     Parameters
@@ -179,7 +179,7 @@ def told_by_message(text: str, exit_code: int) -> Told:
     found = first_failure([message], exit_code=exit_code, first_rank=None)
     # With another exit code, the failure is a rank's, and it does not say how the container's process ended.
     of_a_rank = found.get("exit_code", exit_code) != exit_code
-    return Told(found.get("error"), None if of_a_rank else found.get("signaled"))
+    return MessageCause(found.get("error"), None if of_a_rank else found.get("signaled"))
 
 
 def error_in(text: str, exit_code: int) -> str | None:

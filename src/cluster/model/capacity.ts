@@ -7,7 +7,7 @@ import {
   Pool,
   QuotaLine
 } from '../../api/types';
-import { usualPlace } from './places';
+import { usualLocation } from './locations';
 import { isOnMachine } from '../../jobs/engines';
 import { isActive } from '../../jobs/phase';
 
@@ -165,7 +165,7 @@ function isRationed(capacity: Capacity | null, namespace: string): boolean {
 }
 
 /** Section of the capacity in the sidebar. */
-export type CapacityPlace = 'machine' | 'cluster';
+export type CapacitySection = 'machine' | 'cluster';
 
 /**
  * Return the sections of the capacity in the sidebar: first the usual location of jobs, then the other
@@ -178,11 +178,11 @@ export type CapacityPlace = 'machine' | 'cluster';
  * @param jobs - All jobs in the list.
  * @param capacity - The cluster's capacity; null while it is unknown.
  */
-export function capacityPlaces(
+export function capacitySections(
   engines: readonly EngineInfo[],
   jobs: readonly Pick<JobSummary, 'engine' | 'phase' | 'mine'>[],
   capacity: Capacity | null
-): CapacityPlace[] {
+): CapacitySection[] {
   const machine = engines.find(engine => engine.machine)?.machine ?? null;
   const engine = clusterEngine(engines);
   const hasCluster =
@@ -195,7 +195,7 @@ export function capacityPlaces(
       job =>
         job.mine && isActive(job) && isOnMachine(engines, job.engine) === local
     );
-  if (isOnMachine(engines, usualPlace(engines, null).engine)) {
+  if (isOnMachine(engines, usualLocation(engines, null).engine)) {
     return capacity?.pools.length ||
       isRationed(capacity, engine?.default_namespace ?? '') ||
       runsOn(false)

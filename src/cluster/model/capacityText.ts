@@ -143,7 +143,7 @@ export function heldText(
   trans: TranslationBundle
 ): string {
   return trans.__(
-    'Your jobs hold %1, others %2.',
+    'Your jobs use %1, other jobs use %2.',
     formatAmount(resource, mine),
     formatAmount(resource, Math.max(0, allocated - mine))
   );
@@ -154,8 +154,8 @@ function outText(count: number, trans: TranslationBundle): string[] {
   return count > 0
     ? [
         trans._n(
-          '%1 is on a node that takes no pods now.',
-          '%1 are on nodes that take no pods now.',
+          '%1 is on a node that accepts no pods.',
+          '%1 are on nodes that accept no pods.',
           count
         )
       ]
@@ -172,18 +172,27 @@ export function quotaText(
   const { quota, used, hard } = line;
   const limit = formatAmount(resource, hard);
   const name = resource.replace(/^(requests|limits)\./, '');
-  const what = resource.startsWith('limits.')
-    ? trans.__('limits of %1', name)
-    : name;
-  return used === null
-    ? trans.__('Quota %1 of %2: at most %3 %4', quota, namespace, limit, what)
+  const isLimit = resource.startsWith('limits.');
+  if (used === null) {
+    return isLimit
+      ? trans.__(
+          'Quota %1 of %2: at most %3 limits of %4',
+          ...[quota, namespace, limit, name]
+        )
+      : trans.__(
+          'Quota %1 of %2: at most %3 %4',
+          ...[quota, namespace, limit, name]
+        );
+  }
+  const taken = formatAmount(resource, used);
+  return isLimit
+    ? trans.__(
+        'Quota %1 of %2: %3 of %4 limits of %5 used',
+        ...[quota, namespace, taken, limit, name]
+      )
     : trans.__(
         'Quota %1 of %2: %3 of %4 %5 used',
-        quota,
-        namespace,
-        formatAmount(resource, used),
-        limit,
-        what
+        ...[quota, namespace, taken, limit, name]
       );
 }
 

@@ -3,7 +3,7 @@ import { Poll } from '@lumino/polling';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ApiError, expectApiError } from '../../api/client';
+import { ApiError, expectApiError } from '../../api/errors';
 import {
   Amount,
   Capacity,

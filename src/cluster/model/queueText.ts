@@ -49,16 +49,20 @@ function lineOf(queue: Queue, resource: string | null): QuotaLine | null {
 /** Return a text about the rest of a quota, or about its limit if the usage is unknown. */
 function freeText(line: QuotaLine, trans: TranslationBundle): string {
   const { resource, used, hard } = line;
-  const [most, name] = [
-    formatAmount(resource, hard),
-    resourceLabel(resource, trans)
-  ];
+  const most = formatAmount(resource, hard);
+  const left = formatFree(resource, leftOf(line));
+  if (resource === 'cpu') {
+    return used === null
+      ? trans.__('%1 CPU in all', most)
+      : trans.__('%1 of %2 CPU free', left, most);
+  }
+  if (isGpu(resource) && resource.endsWith('/gpu')) {
+    return used === null
+      ? trans.__('%1 GPUs in all', most)
+      : trans.__('%1 of %2 GPUs free', left, most);
+  }
+  const name = resourceLabel(resource, trans);
   return used === null
-    ? trans.__('%1 %2 in all', most, name)
-    : trans.__(
-        '%1 of %2 %3 free',
-        formatFree(resource, leftOf(line)),
-        most,
-        name
-      );
+    ? trans.__('%1: %2 in all', name, most)
+    : trans.__('%1: %2 of %3 free', name, left, most);
 }

@@ -123,7 +123,7 @@ function columnsOf(
   const measured = (resource: string, label: string): NodeColumn => ({
     key: resource,
     label,
-    title: trans.__('Free, and what there is'),
+    title: trans.__('Free and total'),
     className: 'jp-t9k-Table-number jp-t9k-Nodes-least',
     order: node => amountOf(node.amounts, resource)?.free ?? -1,
     cell: node => {
@@ -252,7 +252,9 @@ function statusTitle(node: NodeCapacity, trans: TranslationBundle): string {
       : trans.__(
           'The node reports that it is not ready, or does not report its status.'
         ),
-    node.cordoned ? trans.__('It takes no new pods: it is cordoned.') : null,
+    node.cordoned
+      ? trans.__('The node is cordoned: it accepts no new pods.')
+      : null,
     ...node.taints.map(({ key, value, effect }) =>
       trans.__(
         'Only for pods that tolerate %1',

@@ -177,8 +177,8 @@ function Waiting({ model, trans }: INodesViewProps): React.JSX.Element {
         ) : (
           <p className="jp-t9k-NodesView-wait jp-t9k-secondary">
             {hasCluster
-              ? trans.__('Counting what is free on each node…')
-              : trans.__('Looking for the cluster…')}
+              ? trans.__('Reading the free capacity of each node…')
+              : trans.__('Detecting the cluster…')}
           </p>
         ))}
     </div>
@@ -225,7 +225,7 @@ function Toolbar({
         />
       </label>
       <Segments
-        aria-label={trans.__('Which nodes')}
+        aria-label={trans.__('Nodes to show')}
         segments={kinds.map(kind => {
           const count = found.filter(node => isOfKind(node, kind)).length;
           return {

@@ -31,10 +31,10 @@ export function QuotaTable({
     <div className="jp-t9k-QuotaTable">
       <p>
         {mine === null
-          ? trans.__('What your jobs hold is not known.')
+          ? trans.__('The usage of your jobs is not known.')
           : held.length > 0
-            ? [trans.__('Held by your jobs'), ...held].join(' · ')
-            : trans.__('Your jobs hold nothing.')}
+            ? [trans.__('Used by your jobs'), ...held].join(' · ')
+            : trans.__('Your jobs use nothing.')}
       </p>
       {quotas.map(
         ({ namespace, limited }) =>

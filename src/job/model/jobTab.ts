@@ -9,8 +9,8 @@ import { IJobsModel, IJobWatch } from '../../tokens';
 import { JobPane } from './jobPanes';
 import { LogModel } from '../../logs/model/log';
 import { LogSearch } from '../../logs/model/search';
-import { LogSession } from '../../logs/model/session';
-import { ILogFilter, SHOW_ALL } from '../../logs/model/streams';
+import { LogSession } from '../../logs/loading/session';
+import { ILogFilter, SHOW_ALL } from '../../logs/loading/streams';
 
 /** Manifests that the tab shows. */
 export type ManifestLook = 'both' | 'submitted' | 'current';

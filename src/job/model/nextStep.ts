@@ -15,6 +15,8 @@ export type NextStep =
 export interface IFilePlace {
   readonly path: string;
   readonly line: number;
+  /** Cell of a notebook, from 1, to which the line belongs. */
+  readonly cell: number | null;
   /** Label of the place: “train.py, line 96”. */
   readonly label: string;
 }
@@ -28,7 +30,7 @@ export interface IFilePlace {
  */
 export function nextSteps(job: Job, trans: TranslationBundle): NextStep[] {
   const { failure, reason } = job;
-  const place = ownPlace(job, trans);
+  const place = ownFrame(job, trans);
   const clone: NextStep = { kind: 'clone', fix: reason?.fix ?? null };
   const rerun: NextStep[] = job.actions.includes('rerun')
     ? [{ kind: 'rerun' }]
@@ -47,7 +49,7 @@ export function nextSteps(job: Job, trans: TranslationBundle): NextStep[] {
 }
 
 /** Return the last frame of the traceback in the user's own code; null if there is none. */
-export function ownPlace(
+export function ownFrame(
   { failure }: Pick<Job, 'failure'>,
   trans: TranslationBundle
 ): IFilePlace | null {
@@ -60,8 +62,15 @@ export function ownPlace(
     : {
         path: frame.path,
         line: frame.line,
+        cell: cellOf(frame),
         label: trans.__('%1, line %2', baseName(shownFile(frame)), frame.line)
       };
+}
+
+/** Return the number of a frame's cell; null if the frame is not in a notebook. */
+export function cellOf({ file }: Frame): number | null {
+  const [, cell] = /\.ipynb, cell (\d+)$/.exec(file) ?? [];
+  return cell ? Number(cell) : null;
 }
 
 /** Return the name of a frame's file in the lab, with the cell of a notebook. */

@@ -47,37 +47,55 @@ export function ageText(
     case 'paused':
       return trans.__('Paused');
     case 'succeeded':
-      return endText(trans.__('Succeeded'), job, trans);
+      return endText(job, trans, {
+        ended: trans.__('Succeeded'),
+        at: when => trans.__('Succeeded %1', when),
+        after: (when, ran) => trans.__('Succeeded %1 after %2', when, ran)
+      });
     case 'failed':
-      return endText(trans.__('Failed'), job, trans);
+      return endText(job, trans, {
+        ended: trans.__('Failed'),
+        at: when => trans.__('Failed %1', when),
+        after: (when, ran) => trans.__('Failed %1 after %2', when, ran)
+      });
     case 'stopped':
-      return endText(trans.__('Stopped'), job, trans);
+      return endText(job, trans, {
+        ended: trans.__('Stopped'),
+        at: when => trans.__('Stopped %1', when),
+        after: (when, ran) => trans.__('Stopped %1 after %2', when, ran)
+      });
     case 'unknown':
       return ended_at === null
         ? trans.__('State unknown')
-        : endText(trans.__('Ended'), job, trans);
+        : endText(job, trans, {
+            ended: trans.__('Ended'),
+            at: when => trans.__('Ended %1', when),
+            after: (when, ran) => trans.__('Ended %1 after %2', when, ran)
+          });
   }
+}
+
+/** Texts for the end of a job: without a time, with its time, and with the job's duration. */
+interface IEndTexts {
+  ended: string;
+  at(when: string): string;
+  after(when: string, ran: string): string;
 }
 
 /** Return how and when a job ended, and for how long it ran. */
 function endText(
-  word: string,
   job: JobSummary,
-  trans: TranslationBundle
+  trans: TranslationBundle,
+  texts: IEndTexts
 ): string {
   const { started_at, ended_at } = job;
   if (ended_at === null) {
-    return word;
+    return texts.ended;
   }
   const when = formatMoment(ended_at, trans);
   return started_at === null
-    ? trans.__('%1 %2', word, when)
-    : trans.__(
-        '%1 %2 after %3',
-        word,
-        when,
-        formatDuration(ranSeconds(job, ended_at), trans)
-      );
+    ? texts.at(when)
+    : texts.after(when, formatDuration(ranSeconds(job, ended_at), trans));
 }
 
 /** Return the location of a job: “this machine”, “T9k, namespace demo”. */
@@ -152,44 +170,47 @@ function endingText(
   return grace == null
     ? trans.__('Its processes are asked to end.')
     : trans.__(
-        'Its processes are asked to end; those that have not after %1 are killed.',
+        'Its processes are asked to end. Processes that still run after %1 are killed.',
         formatDuration(grace, trans)
       );
 }
 
-/** Return which rank failed, how and when: “Rank 3 on worker-0 ended: Error (1), at 10:42:07.” */
+/** Return which rank failed, how and when: “Rank 3 on worker-0 ended at 10:42:07: Error (1).” */
 export function failureText(
   failure: Failure,
   job: Job,
   trans: TranslationBundle
 ): string {
-  const code = formatEnd(failure, trans);
-  const who =
-    failure.rank === null
-      ? trans.__('%1 ended: %2', failure.replica, code)
-      : trans.__(
-          'Rank %1 on %2 ended: %3',
-          failure.rank,
-          failure.replica,
-          code
-        );
-  const parts = [who];
-  if (failure.time !== null) {
-    parts.push(trans.__('at %1', formatClock(failure.time, true)));
-  }
+  const sentences = [withStop(failedText(failure, trans))];
   if (job.attempt > 1) {
-    parts.push(trans.__('in attempt %1', failure.attempt));
+    sentences.push(trans.__('This was attempt %1.', failure.attempt));
   }
   if (failure.rank !== null && (job.processes ?? 0) > 1) {
-    parts.push(
+    sentences.push(
       trans._n(
-        'the first of %1 rank to fail',
-        'the first of %1 ranks to fail',
+        'It was the first of %1 rank to fail.',
+        'It was the first of %1 ranks to fail.',
         job.processes ?? 0
       )
     );
   }
-  return withStop(parts.join(', '));
+  return sentences.join(' ');
+}
+
+function failedText(
+  { rank, replica, time, ...end }: Failure,
+  trans: TranslationBundle
+): string {
+  const code = formatEnd(end, trans);
+  const clock = time === null ? null : formatClock(time, true);
+  if (rank === null) {
+    return clock === null
+      ? trans.__('%1 ended: %2', replica, code)
+      : trans.__('%1 ended at %2: %3', replica, clock, code);
+  }
+  return clock === null
+    ? trans.__('Rank %1 on %2 ended: %3', rank, replica, code)
+    : trans.__('Rank %1 on %2 ended at %3: %4', rank, replica, clock, code);
 }
 
 /** Format a metric with four digits (0.0812, 1.28e-7), or as an integer from 1000 on (12340). */

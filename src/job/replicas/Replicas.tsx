@@ -35,7 +35,9 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
   if (replicas.length === 0) {
     return (
       <p className="jp-t9k-LogEmpty">
-        {trans.__('No replica yet. They are listed as soon as they are made.')}
+        {trans.__(
+          'No replicas yet. Replicas appear here when they are created.'
+        )}
       </p>
     );
   }

@@ -1,7 +1,7 @@
 /** Rows of the overview's sections. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Job, Replica } from '../../api/types';
+import { Job, JobSpec, Replica } from '../../api/types';
 import { formatDuration } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { deviceName } from '../model/text';
@@ -24,24 +24,11 @@ export function sizeRows(
 ): Rows {
   const { torchrun, replica_specs } = job.spec;
   const rows: Rows = replica_specs.map(group => {
-    const device = group.resources.device;
-    const perNode = device?.count
-      ? `${device.count} ${deviceName(device.name, trans)}`
-      : torchrun
-        ? torchrun.proc_per_node === 'gpu'
-          ? trans.__('one process for each GPU')
-          : trans._n('%1 process', '%1 processes', torchrun.proc_per_node)
-        : trans.__('one process');
     const label =
       replica_specs.length > 1
         ? trans.__('Replicas “%1”', group.type)
         : trans.__('Replicas');
-    return [
-      label,
-      group.replicas > 1
-        ? trans.__('%1 × %2', group.replicas, perNode)
-        : trans.__('1 replica, %1', perNode)
-    ];
+    return [label, replicasText(group, torchrun, trans)];
   });
   if (hasPods) {
     rows.push(...resourceRows(job, trans));
@@ -50,7 +37,7 @@ export function sizeRows(
   if (devices && devices_held !== null && isActive(job)) {
     rows.push([
       trans.__('GPUs'),
-      trans.__('%1 requested, %2 held', devices.count, devices_held)
+      trans.__('%1 requested, %2 assigned', devices.count, devices_held)
     ]);
   }
   if (job.processes !== null) {
@@ -73,14 +60,51 @@ export function sizeRows(
   return rows;
 }
 
+/** Return the number of a type's replicas, with the GPUs or processes of each. */
+function replicasText(
+  { replicas, resources }: JobSpec['replica_specs'][number],
+  torchrun: JobSpec['torchrun'],
+  trans: TranslationBundle
+): string {
+  const { device } = resources;
+  if (device?.count) {
+    const name = deviceName(device.name, trans);
+    return replicas > 1
+      ? trans.__('%1 × %2 %3', replicas, device.count, name)
+      : trans.__('1 replica, %1 %2', device.count, name);
+  }
+  if (torchrun?.proc_per_node === 'gpu') {
+    return replicas > 1
+      ? trans.__('%1 × one process for each GPU', replicas)
+      : trans.__('1 replica, one process for each GPU');
+  }
+  if (torchrun) {
+    const processes = torchrun.proc_per_node;
+    return replicas > 1
+      ? trans._n('%2 × %1 process', '%2 × %1 processes', processes, replicas)
+      : trans._n('1 replica, %1 process', '1 replica, %1 processes', processes);
+  }
+  return replicas > 1
+    ? trans.__('%1 × one process', replicas)
+    : trans.__('1 replica, one process');
+}
+
 /** Return the rows with the CPU, memory and shared memory that each replica requests. */
 function resourceRows(job: Job, trans: TranslationBundle): Rows {
   const { replica_specs, shm } = job.spec;
   return replica_specs.flatMap((group): Rows => {
     const { cpu, memory } = group.resources;
     const parts = [
-      amountText(trans.__('CPU'), cpu, trans),
-      amountText(trans.__('memory'), memory, trans)
+      amountText(cpu, {
+        exact: amount => trans.__('%1 CPU', amount),
+        atMost: limit => trans.__('up to %1 CPU', limit),
+        between: (least, most) => trans.__('%1 to %2 CPU', least, most)
+      }),
+      amountText(memory, {
+        exact: amount => trans.__('%1 memory', amount),
+        atMost: limit => trans.__('up to %1 memory', limit),
+        between: (least, most) => trans.__('%1 to %2 memory', least, most)
+      })
     ].filter(part => part !== null);
     if (shm) {
       parts.push(
@@ -102,26 +126,24 @@ function resourceRows(job: Job, trans: TranslationBundle): Rows {
   });
 }
 
-/**
- * Return a text for a request and a limit, such as “4 to 8 CPU”; null if there is neither.
- *
- * @param name - Name of the resource.
- * @param resource - The request and the limit.
- */
+/** Texts about an amount of one resource. */
+interface IAmountTexts {
+  exact(amount: string): string;
+  atMost(limit: string): string;
+  between(request: string, limit: string): string;
+}
+
+/** Return a text for a request and a limit, such as “4 to 8 CPU”; null if there is neither. */
 function amountText(
-  name: string,
   { request, limit }: { request: string | null; limit: string | null },
-  trans: TranslationBundle
+  texts: IAmountTexts
 ): string | null {
-  if (request === null || limit === null || request === limit) {
-    const amount = request ?? limit;
-    return amount === null
-      ? null
-      : request === null
-        ? trans.__('up to %1 %2', amount, name)
-        : `${amount} ${name}`;
+  if (request === null) {
+    return limit === null ? null : texts.atMost(limit);
   }
-  return trans.__('%1 to %2 %3', request, limit, name);
+  return limit === null || request === limit
+    ? texts.exact(request)
+    : texts.between(request, limit);
 }
 
 /** Return the rows of a job's volumes; labels are the mount paths. */
@@ -164,7 +186,7 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
   }
   if (scheduling.tolerations.length > 0) {
     rows.push([
-      trans.__('Also nodes with'),
+      trans.__('Tolerated taints'),
       scheduling.tolerations.map(one => tolerationText(one, trans)).join(', ')
     ]);
   }
@@ -175,7 +197,7 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
   const who = [
     ...(uid === null ? [] : [trans.__('user %1', uid)]),
     ...(gid === null ? [] : [trans.__('group %1', gid)]),
-    ...(fs_group === null ? [] : [trans.__('its volumes’ group %1', fs_group)])
+    ...(fs_group === null ? [] : [trans.__('volume group %1', fs_group)])
   ];
   if (who.length > 0) {
     rows.push([trans.__('Runs as'), who.join(', ')]);
@@ -202,14 +224,14 @@ export function lifecycleRows(
     [
       trans.__('Restarts'),
       policy === 'Never'
-        ? trans.__('none: it fails with its first failure (Never)')
+        ? trans.__('none: the first failure ends the job (Never)')
         : trans.__('%1 of %2 used (%3)', job.restarts, limit, policy)
     ]
   ];
   if (torchrun && torchrun.max_restarts > 0) {
     rows.push([
       trans.__('Worker restarts'),
-      trans.__('up to %1, by torchrun itself', torchrun.max_restarts)
+      trans.__('up to %1, by torchrun', torchrun.max_restarts)
     ]);
   }
   rows.push([
@@ -217,7 +239,7 @@ export function lifecycleRows(
     deadline === null ? trans.__('none') : formatDuration(deadline, trans)
   ]);
   if (hasPods) {
-    rows.push([trans.__('When it has ended'), cleanUpText(job, trans)]);
+    rows.push([trans.__('After the job ends'), cleanUpText(job, trans)]);
   }
   return rows;
 }
@@ -225,18 +247,22 @@ export function lifecycleRows(
 /** Return what happens to the pods and the job after the end. */
 function cleanUpText({ spec }: Job, trans: TranslationBundle): string {
   const { clean_up, ttl_seconds } = spec.run_policy;
-  const pods = {
-    None: trans.__('its pods are kept'),
-    Unfinished: trans.__('pods that still run are ended, finished ones kept'),
-    All: trans.__('its pods are removed')
+  if (ttl_seconds === null) {
+    return {
+      None: trans.__('all pods are kept'),
+      Unfinished: trans.__('running pods are deleted, finished pods are kept'),
+      All: trans.__('all pods are deleted')
+    }[clean_up];
+  }
+  const time = formatDuration(ttl_seconds, trans);
+  return {
+    None: trans.__('all pods are kept; after %1 the job is deleted', time),
+    Unfinished: trans.__(
+      'running pods are deleted, finished pods are kept; after %1 the job is deleted',
+      time
+    ),
+    All: trans.__('all pods are deleted; after %1 the job is deleted', time)
   }[clean_up];
-  return ttl_seconds === null
-    ? pods
-    : trans.__(
-        '%1; after %2 the job itself is removed',
-        pods,
-        formatDuration(ttl_seconds, trans)
-      );
 }
 
 /** Return a toleration in kubectl's form: “gpu = a100 (NoSchedule)”. */

@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
 import { Job } from '../../api/types';
-import { NextStep, nextSteps, ownPlace } from '../model/nextStep';
+import { NextStep, nextSteps, ownFrame } from '../model/nextStep';
 import { CommandIDs } from '../../tokens';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { failureText } from '../model/text';
@@ -30,10 +30,12 @@ export function FailurePanel(
   if (!reason) {
     return null;
   }
-  const own = ownPlace(job, trans);
+  const own = ownFrame(job, trans);
   const files = [
-    ...reason.links.flatMap(({ kind, label, path, line }) =>
-      kind === 'file' && path !== null ? [{ label, path, line: line ?? 1 }] : []
+    ...reason.links.flatMap(({ kind, label, path, line, cell }) =>
+      kind === 'file' && path !== null
+        ? [{ label, path, line: line ?? 1, cell }]
+        : []
     ),
     ...(own ? [own] : [])
   ];
@@ -55,11 +57,11 @@ export function FailurePanel(
             <h4>{trans.__('What to do')}</h4>
             <p>
               {reason.hint}{' '}
-              {files.map(({ label, path, line }) => (
+              {files.map(({ label, path, line, cell }) => (
                 <LinkButton
                   key={label}
                   title={path}
-                  onClick={() => openFile({ path, line })}
+                  onClick={() => openFile({ path, line, cell })}
                 >
                   {label}
                 </LinkButton>

@@ -8,14 +8,14 @@ import { asOfEngine } from '../../jobs/asOf';
 import { factsOf } from '../../jobs/engines';
 import { JobTabModel } from '../model/jobTab';
 import { ILogTexts, LogCopy } from '../../logs/model/copy';
-import { SHOW_ALL, sourceKey } from '../../logs/model/streams';
+import { SHOW_ALL, sourceKey } from '../../logs/loading/streams';
 import { CommandIDs } from '../../tokens';
 import { ClusterBanner } from '../../cluster/view/ClusterBanner';
 import { ConnectionBanner } from '../../jobs/ConnectionBanner';
 import { InView, useAfter, useSignal } from '../../common/hooks';
 import { ILogViewHandle, LogView } from '../../logs/view/LogView';
 import { IMenuItem } from '../../common/menu';
-import { WithShortcut } from '../../common/shortcut';
+import { IWithShortcut } from '../../common/shortcut';
 import { AsOf } from '../../ui/Time';
 import { InnerTabs, tabId } from '../../ui/InnerTabs';
 import { JobActions } from './JobActions';
@@ -56,7 +56,7 @@ export interface IJobViewLab {
   /** Return a kernel's display name; null stands for the default kernel. */
   kernelTitle(name: string | null): string;
   /** Returns a label with the keyboard shortcut of a command. */
-  withShortcut: WithShortcut;
+  withShortcut: IWithShortcut;
   /** Close the tab. */
   close(): void;
 }
@@ -234,6 +234,14 @@ function OverviewPane(
     () => api.checkpoints(job.id),
     [api, job.id]
   );
+  const code = React.useMemo(
+    () => ({
+      read: () => api.code(job.id),
+      file: (path: string) => api.codeFile(job.id, path),
+      restore: (folder: string) => api.restoreCode(job.id, folder)
+    }),
+    [api, job.id]
+  );
   return (
     <Overview
       job={job}
@@ -242,6 +250,7 @@ function OverviewPane(
       events={detail.events}
       streams={streams}
       readCheckpoints={readCheckpoints}
+      code={code}
       rawEvents={model.state.rawEvents}
       setRawEvents={rawEvents => model.set({ rawEvents })}
       trans={trans}

@@ -27,7 +27,7 @@ export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
   return (
     <section className="jp-t9k-Section">
       <h3>
-        {job.phase === 'Failed' ? trans.__('What is kept') : trans.__('Files')}
+        {job.phase === 'Failed' ? trans.__('Kept files') : trans.__('Files')}
       </h3>
       <dl className="jp-t9k-Facts">
         {checkpoints && checkpoints.folders.length > 0 && (

@@ -46,7 +46,7 @@ export function ManifestPane(props: IManifestPaneProps): React.JSX.Element {
     <div className="jp-t9k-Manifest">
       <div className="jp-t9k-Manifest-toolbar">
         <Segments<ManifestLook>
-          aria-label={trans.__('What is shown')}
+          aria-label={trans.__('Version to show')}
           value={look}
           onChange={value => model.set({ manifestLook: value })}
           segments={lookSegments(isGone, trans)}
@@ -146,7 +146,7 @@ function lookSegments(
   trans: TranslationBundle
 ): { value: ManifestLook; label: string; disabled: string | null }[] {
   const disabled = isGone
-    ? trans.__('It is not in the cluster any more.')
+    ? trans.__('The job is no longer in the cluster.')
     : null;
   return [
     { value: 'both', label: trans.__('Side by side'), disabled },

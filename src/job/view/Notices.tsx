@@ -39,7 +39,7 @@ export function Notices({
       {job.limited.length > 0 && (
         <Banner
           level="info"
-          title={trans.__('Not everything of this job can be seen.')}
+          title={trans.__('Parts of this job can’t be read.')}
         >
           {job.limited.join(' ')}
         </Banner>
@@ -64,7 +64,7 @@ export function Gone(props: {
     >
       <p>
         {trans.__(
-          'Its record and its logs were removed. The files that it wrote itself are where they were.'
+          'Its record and its logs were removed. The files that the job wrote are kept.'
         )}
       </p>
     </EmptyState>

@@ -18,6 +18,7 @@ import { CommandIDs } from '../../tokens';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
 import { Attempts } from '../replicas/Attempts';
+import { CodeSection, ICodeReader } from './CodeSection';
 import { FailurePanel } from './FailurePanel';
 import { KeptFiles } from './KeptFiles';
 import {
@@ -40,6 +41,7 @@ interface IOverviewProps {
   /** Log streams of the job; null until they are known. */
   streams: readonly LogStream[] | null;
   readCheckpoints(): Promise<Checkpoints>;
+  code: ICodeReader;
   /** True if the timeline shows a table of the events instead of sentences. */
   rawEvents: boolean;
   setRawEvents(raw: boolean): void;
@@ -95,6 +97,9 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
           )}
           {failed && <LastOutput {...props} />}
           <WhatItRuns {...props} />
+          {job.spec.source && (
+            <CodeSection {...props} source={job.spec.source} />
+          )}
           <Section
             title={trans.__('Size')}
             rows={sizeRows(job, replicas, facts.has_pods, trans)}

@@ -55,9 +55,7 @@ export function Timeline(props: ITimelineProps): React.JSX.Element {
         </ol>
       )}
       {events.length === 0 && (
-        <p className="jp-t9k-secondary">
-          {trans.__('Nothing has happened yet.')}
-        </p>
+        <p className="jp-t9k-secondary">{trans.__('No events yet.')}</p>
       )}
     </section>
   );

@@ -5,7 +5,7 @@ import { copyIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Failure, Frame } from '../../api/types';
 import { formatClock } from '../../common/format';
-import { shownFile } from '../model/nextStep';
+import { cellOf, shownFile } from '../model/nextStep';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 
 /** Texts of Python's tracebacks, which are not translated. */
@@ -13,7 +13,12 @@ const HEAD = 'Traceback (most recent call last):';
 const BEFORE_FILE = 'File "';
 
 /** Opens a file of the lab at a line, from 1. */
-export type OpenFile = (file: { path: string; line: number }) => void;
+export type OpenFile = (file: {
+  path: string;
+  line: number;
+  /** Cell of a notebook, from 1, to which the line belongs. */
+  cell?: number | null;
+}) => void;
 
 /** Properties of the traceback. */
 interface ITracebackProps {
@@ -120,7 +125,10 @@ function FrameLines({
         {path === null ? (
           place
         ) : (
-          <LinkButton title={file} onClick={() => openFile({ path, line })}>
+          <LinkButton
+            title={file}
+            onClick={() => openFile({ path, line, cell: cellOf(frame) })}
+          >
             {place}
           </LinkButton>
         )}

@@ -1,6 +1,6 @@
 /** Hook that reads a job's manifest. */
 import * as React from 'react';
-import { ApiError, expectApiError } from '../../api/client';
+import { ApiError, expectApiError } from '../../api/errors';
 import { Job, ManifestView } from '../../api/types';
 import { JobTabModel } from '../model/jobTab';
 

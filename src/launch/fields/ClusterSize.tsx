@@ -1,9 +1,10 @@
 /** Fields of the size of a job in a cluster: nodes, accelerators, CPU, memory and shared memory. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { MAX_NODES, MAX_PROCESSES } from '../../api/constants';
 import { JobSpec } from '../../api/types';
 import { amountNote } from '../../cluster/model/capacityText';
-import { DEVICE, GPU } from '../model/form';
+import { DEVICE, GPU } from '../content/form';
 import { useShown } from '../../common/hooks';
 import { useDraft, useLaunch, useModel, useOptional } from '../parts/context';
 import { DeviceKind } from './DeviceKind';
@@ -108,7 +109,7 @@ function NodesField(): React.JSX.Element {
         aria-label={trans.__('Nodes')}
         value={replicas}
         min={1}
-        max={10000}
+        max={MAX_NODES}
         onChange={next => model.editReplicas({ replicas: next }, REPLICAS)}
       />
       <span aria-hidden>×</span>
@@ -117,7 +118,7 @@ function NodesField(): React.JSX.Element {
         aria-label={trans.__('GPUs on each node')}
         value={device.count}
         min={0}
-        max={1024}
+        max={MAX_PROCESSES}
         onChange={setCount}
       />
       <label
@@ -220,7 +221,7 @@ function SharedMemoryField(): React.JSX.Element {
         isOn
           ? null
           : trans.__(
-              'Without it data loaders with workers die for lack of shared memory.'
+              'Without it, data loaders with workers fail because shared memory runs out.'
             )
       }
     >
@@ -272,7 +273,7 @@ function ElasticField(): React.JSX.Element {
       aria-label={label}
       value={elastic?.[name] ?? replicas}
       min={1}
-      max={10000}
+      max={MAX_NODES}
       onChange={value =>
         model.edit(
           { elastic: elastic && { ...elastic, [name]: value } },
@@ -297,13 +298,13 @@ function ElasticField(): React.JSX.Element {
           model.edit({ elastic: on ? bounds : null }, '/elastic/min');
         }}
       >
-        {trans.__('Nodes may come and go')}
+        {trans.__('Allow nodes to join and leave')}
       </CheckField>
       {elastic && (
         <>
-          {bound('min', trans.__('Least nodes'))}
+          {bound('min', trans.__('Minimum nodes'))}
           <span>{trans.__('to')}</span>
-          {bound('max', trans.__('Most nodes'))}
+          {bound('max', trans.__('Maximum nodes'))}
         </>
       )}
     </Row>
@@ -339,7 +340,7 @@ function QuantityField({
         if (!quantity || QUANTITY.test(quantity)) {
           onChange(quantity || null);
         } else {
-          const problem = trans.__('Write it like 4, 500m or 16Gi.');
+          const problem = trans.__('Enter a quantity such as 4, 500m or 16Gi.');
           model.setDraft(field, { text, problem });
         }
       }}

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { Pool } from '../../api/types';
 import { poolNames } from '../../cluster/model/devices';
 import { formatAmount, formatFree } from '../../common/format';
-import { GPU } from '../model/form';
+import { GPU } from '../content/form';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
 

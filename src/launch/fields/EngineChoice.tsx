@@ -17,11 +17,14 @@ export function EngineChoice(): React.JSX.Element {
     isEdited: state.manifest !== null
   }));
   const engines = useModel(now => now.engines);
+  const filling = useModel(now => (now.state.filling ? now.pending : null));
   const usable = engines.filter(info => info.available || info.name === engine);
   const off = engines.filter(info => !info.available);
   const locked = isEdited
-    ? trans.__('The manifest says where it runs; go back to the form first.')
-    : null;
+    ? trans.__(
+        'The manifest determines where the job runs. Go back to the form first.'
+      )
+    : filling;
   return (
     <span className="jp-t9k-Launch-engines">
       <Segments<EngineName>
@@ -102,7 +105,7 @@ function OtherEngines({
           aria-disabled={looking || undefined}
           onClick={() => looking || void look()}
         >
-          {looking ? trans.__('Looking…') : trans.__('Look again')}
+          {looking ? trans.__('Looking…') : trans.__('Check again')}
         </LinkButton>
       </div>
     </span>

@@ -7,6 +7,7 @@ import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
 import { FieldErrors, useFieldId } from '../parts/Row';
 import { TextField } from '../parts/TextField';
+import { RecorderField } from './RecorderField';
 
 /** Number of variables read by the script that are offered beside “Add variable”. */
 const OFFERED = 4;
@@ -61,6 +62,7 @@ export function EnvironmentField(): React.JSX.Element {
             </span>
           )}
         </div>
+        <RecorderField />
       </div>
     </div>
   );

@@ -4,7 +4,7 @@ import { CheckField, Select } from '../parts/choices';
 import { Row, useField } from '../parts/Row';
 import { SpanField } from '../parts/TextField';
 import { useLaunch, useModel } from '../parts/context';
-import { CleanUp, describeCleanUp } from '../model/lifecycleText';
+import { CleanUp, describeCleanUp } from '../content/lifecycleText';
 
 const CLEAN_UPS: readonly CleanUp[] = ['None', 'Unfinished', 'All'];
 
@@ -29,7 +29,7 @@ function CleanUpField(): React.JSX.Element {
       field={field}
       caption={
         chosen === 'All'
-          ? trans.__('What the pods have written to their own disks goes too.')
+          ? trans.__('Files on the pods’ own disks are deleted as well.')
           : null
       }
     >
@@ -72,7 +72,9 @@ function TtlField(): React.JSX.Element {
       />
       {can.supported && (
         <span className="jp-t9k-caption">
-          {trans.__('the job goes from the cluster; its record stays here')}
+          {trans.__(
+            'the job is deleted from the cluster; its record is kept here'
+          )}
         </span>
       )}
     </Row>
@@ -95,11 +97,9 @@ function LogsField(): React.JSX.Element {
             ? trans.__(
                 'In .t9kjob/logs of the first volume that can be written.'
               )
-            : trans.__(
-                'With torchrun off, the pods’ own logs are all there is.'
-              )
+            : trans.__('Without torchrun, only the pods’ own logs exist.')
           : trans.__(
-              'The cluster keeps 10 MiB of each pod’s log, and none once the pod is gone.'
+              'The cluster keeps 10 MiB of each pod’s log and deletes it with the pod.'
             )
       }
     >

@@ -167,7 +167,7 @@ function Limits({
   if (limits.length === 0) {
     return (
       <p id={id} className="jp-t9k-caption">
-        {trans.__('What is free is not known')}
+        {trans.__('The free capacity is not known')}
       </p>
     );
   }

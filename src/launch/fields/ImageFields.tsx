@@ -5,6 +5,7 @@ import { JobSpec } from '../../api/types';
 import { LaunchModel } from '../model/launch';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
+import { imagesOf } from '../content/presets';
 import { Row, useField } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
@@ -49,7 +50,7 @@ function ImageField(): React.JSX.Element {
         field={field}
         value={image}
         choices={choices}
-        placeholder={trans.__('an image that has PyTorch')}
+        placeholder={trans.__('an image with PyTorch')}
         onChange={text => edit(model, { image: text.trim() || null }, field)}
       />
     </Row>
@@ -92,7 +93,7 @@ function PullFields(): React.JSX.Element {
             edit(model, { pull_policy }, policy);
           }}
         >
-          <option value="">{trans.__('As the cluster does by default')}</option>
+          <option value="">{trans.__('Default of the cluster')}</option>
           {Object.entries(policies).map(([value, label]) => (
             <option key={value} value={value}>
               {label}
@@ -131,6 +132,10 @@ function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
     ...model.state.images.map((value, index) => ({
       value,
       note: index === 0 ? trans.__('used last') : trans.__('used before')
+    })),
+    ...imagesOf(model.presets.list.presets).map(value => ({
+      value,
+      note: trans.__('from a preset')
     })),
     ...model.presetImages.map(value => ({
       value,

@@ -1,9 +1,10 @@
 /** Fields of the size of a job without pods: processes, GPUs and simulated nodes. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { MAX_NODES, MAX_PROCESSES } from '../../api/constants';
 import { DeviceInfo, JobSpec, Machine } from '../../api/types';
 import { formatMemory } from '../../common/format';
-import { DEVICE, GPU } from '../model/form';
+import { DEVICE, GPU } from '../content/form';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
 import { Row } from '../parts/Row';
@@ -53,7 +54,7 @@ function DevicesField({
       caption={
         <>
           {trans.__(
-            'The job waits until they are free, and no other job gets them.'
+            'The job waits until these GPUs are free, then uses them exclusively.'
           )}
           <UsedDevices devices={devices} />
         </>
@@ -63,7 +64,7 @@ function DevicesField({
         field={DEVICE}
         value={count ?? 0}
         min={0}
-        max={1024}
+        max={MAX_PROCESSES}
         onChange={next => {
           const [{ resources }] = model.form.spec.replica_specs;
           const { name } = resources.device ?? { name: GPU };
@@ -92,7 +93,7 @@ function NodesField(): React.JSX.Element {
         field={REPLICAS}
         value={replicas}
         min={1}
-        max={10000}
+        max={MAX_NODES}
         onChange={next => model.editReplicas({ replicas: next }, REPLICAS)}
       />
       <span className="jp-t9k-caption">{about}</span>

@@ -1,30 +1,56 @@
 /** Fields for the options of the job's script. */
-import { undoIcon } from '@jupyterlab/ui-components';
+import { addIcon, undoIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ScriptOption } from '../../api/types';
+import { isNotebookOption } from '../content/notebookCells';
 import {
+  activeOptions,
   defaultValue,
   isChanged,
   optionKey,
+  optionName,
   OptionValue
-} from '../model/scriptOptions';
-import { IconButton } from '../../ui/Buttons';
+} from '../content/scriptOptions';
+import {
+  canSweep,
+  isRange,
+  isSeveral,
+  quoteItem,
+  splitsAtCommas
+} from '../content/sweep';
+import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
+import { chooseRows } from '../parts/rows';
 import { FieldErrors, useField, useFieldId } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { Spinner } from '../parts/NumberField';
 import { TextField } from '../parts/TextField';
+import { ValuesField } from '../parts/ValuesField';
 
 /** One field per option of the script; nothing if the script has none. */
 export function OptionFields(): React.JSX.Element | null {
-  const { trans, prefix } = useLaunch();
+  const { model, actions, trans, prefix } = useLaunch();
+  const hasRows = useModel(({ sweep }) => !!sweep.rowsPath);
   const [changedOnly, setChangedOnly] = React.useState(false);
-  const options = useModel(model => model.scriptOptions);
+  const options = useModel(({ scriptOptions, form }) =>
+    activeOptions(scriptOptions, form.values).filter(
+      option => !isNotebookOption(option)
+    )
+  );
+  const parametersCell = useModel(
+    ({ notebook }) => notebook?.parameters_cell ?? null
+  );
   const name = useModel(model => model.name);
-  const changed = useModel(({ scriptOptions, form }) =>
+  const changed = useModel(({ scriptOptions, form, original, differences }) =>
     scriptOptions
-      .filter(option => isChanged(option, form.values))
+      .filter(
+        option =>
+          !isNotebookOption(option) &&
+          (original
+            ? differences.includes(optionKey(option))
+            : isChanged(option, form.values))
+      )
       .map(optionKey)
   );
   const wanted = useModel(({ checks }) =>
@@ -39,7 +65,7 @@ export function OptionFields(): React.JSX.Element | null {
         [...changed, ...wanted].includes(optionKey(option))
       )
     : options;
-  const widest = Math.max(...options.map(option => optionKey(option).length));
+  const widest = Math.max(...options.map(option => optionName(option).length));
   const id = `${prefix}options`;
   return (
     <div
@@ -49,10 +75,19 @@ export function OptionFields(): React.JSX.Element | null {
       style={{ '--jp-t9k-widest': widest } as React.CSSProperties}
     >
       <div className="jp-t9k-Launch-optionsHead">
-        <h4 id={id}>{trans.__('Options of %1', name)}</h4>
+        <h4 id={id}>
+          {parametersCell === null
+            ? trans.__('Options of %1', name)
+            : trans.__('Parameters of cell %1', parametersCell)}
+        </h4>
         <span className="jp-t9k-caption">
           {trans.__('%1 found, %2 changed', options.length, changed.length)}
         </span>
+        {!hasRows && (
+          <LinkButton onClick={() => void chooseRows(model, actions)}>
+            {trans.__('Values from a file…')}
+          </LinkButton>
+        )}
         <label className="jp-t9k-Launch-check">
           <input
             type="checkbox"
@@ -62,12 +97,16 @@ export function OptionFields(): React.JSX.Element | null {
           {trans.__('Changed only')}
         </label>
       </div>
-      {shown.map(option => (
-        <OptionRow
-          key={optionKey(option)}
-          option={option}
-          changed={changed.includes(optionKey(option))}
-        />
+      {shown.map((option, index) => (
+        <React.Fragment key={optionKey(option)}>
+          {option.group && option.group !== shown[index - 1]?.group && (
+            <h5 className="jp-t9k-Launch-optionsGroup">{option.group}</h5>
+          )}
+          <OptionRow
+            option={option}
+            changed={changed.includes(optionKey(option))}
+          />
+        </React.Fragment>
       ))}
     </div>
   );
@@ -84,19 +123,48 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
   const { model, trans } = useLaunch();
   const key = optionKey(option);
   const id = useFieldId(key);
+  const isSwept = useModel(({ sweep }) => key in sweep.values);
+  const count = useModel(({ sweepJobs }) =>
+    sweepJobs.valueCount(optionName(option))
+  );
   const standard = defaultText(option, trans);
+  const original = useModel(now => now.originalOption(option));
+  const was =
+    original === undefined || !changed
+      ? null
+      : original === null
+        ? trans.__('was not set')
+        : trans.__('was %1', valueText(original, trans));
   const help = option.help ?? '';
   const note = option.required
     ? trans.__('(required)')
     : changed && !/\bdefaults?\b/i.test(help)
       ? trans.__('(default %1)', standard)
       : '';
+  const facts = optionFacts(option, trans);
   return (
-    <div className="jp-t9k-Launch-option" data-changed={changed}>
-      <label htmlFor={id} title={option.flags.join(', ') || option.dest}>
-        {key}
+    <div className="jp-t9k-Launch-option" data-changed={changed || isSwept}>
+      <label
+        htmlFor={id}
+        title={[option.command, option.flags.join(', ') || option.dest]
+          .filter(Boolean)
+          .join(' ')}
+      >
+        {optionName(option)}
       </label>
-      <span className="jp-t9k-Launch-optionControl">
+      <span
+        className="jp-t9k-Launch-optionControl"
+        onBlur={() => {
+          const text = model.form.values[key];
+          if (
+            typeof text === 'string' &&
+            splitsAtCommas(option) &&
+            isRange(text)
+          ) {
+            model.setValues(option, text);
+          }
+        }}
+      >
         <OptionControl
           option={option}
           onChange={value => model.setOption(option, value)}
@@ -105,42 +173,117 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
       <span
         id={`${id}-caption`}
         className="jp-t9k-Launch-help jp-t9k-caption"
-        title={`${help} ${note}`}
+        title={[help, note, ...facts].filter(Boolean).join(' ')}
       >
-        {changed && (
+        {was && <span className="jp-t9k-Launch-was">{was}</span>}
+        {changed && !was && (
           <span className="jp-t9k-visuallyHidden">
             {trans.__('changed, default %1', standard)}
           </span>
         )}
+        {count > 1 && (
+          <strong>{trans._n('%1 value', '%1 values', count)}</strong>
+        )}
         {help && <span>{help}</span>}
         {note && <span>{note}</span>}
+        {facts.map(fact => (
+          <span key={fact}>{fact}</span>
+        ))}
       </span>
-      {changed ? (
-        <IconButton
-          icon={undoIcon}
-          label={trans.__('Set %1 back to its default (%2)', key, standard)}
-          onClick={() => {
-            model.setOption(option, null);
-            document.getElementById(id)?.focus(); // the button, which has the focus, disappears
-          }}
-        />
-      ) : (
-        <span />
-      )}
+      <span className="jp-t9k-Launch-optionActions">
+        {!isSwept && canSweep(option) && (
+          <IconButton
+            icon={addIcon}
+            data-several
+            label={trans.__('Enter several values of %1', key)}
+            onClick={() => {
+              const value = model.form.values[key] ?? defaultValue(option);
+              model.setValues(
+                option,
+                typeof value === 'string' ? quoteItem(value) : ''
+              );
+              requestAnimationFrame(() => document.getElementById(id)?.focus());
+            }}
+          />
+        )}
+        {(changed || isSwept) && (
+          <IconButton
+            icon={undoIcon}
+            label={
+              was
+                ? trans.__('Restore %1 of the cloned job', key)
+                : trans.__('Set %1 back to its default (%2)', key, standard)
+            }
+            onClick={() => {
+              model.setValues(option, null);
+              model.setOption(option, original ?? null);
+              document.getElementById(id)?.focus(); // the button, which has the focus, disappears
+            }}
+          />
+        )}
+      </span>
       <FieldErrors field={key} />
     </div>
   );
 });
 OptionRow.displayName = 'OptionRow';
 
-/** The control for an option's kind: a checkbox, a list, a number or a text. */
-function OptionControl({
-  option,
-  onChange
-}: {
+/** Properties of the control of an option. */
+interface IOptionControlProps {
   option: ScriptOption;
   onChange(value: OptionValue | null): void;
-}): React.JSX.Element {
+}
+
+/** The control of an option: a field for several values in a sweep, else a field for one value. */
+function OptionControl(props: IOptionControlProps): React.JSX.Element {
+  const { option } = props;
+  const { model } = useLaunch();
+  const key = optionKey(option);
+  const text = useModel(({ sweep }) => sweep.values[key] ?? null);
+  const id = useFieldId(key);
+  const [isNew, setNew] = React.useState(false);
+  // The control was replaced while the user typed, so its successor gets the focus.
+  React.useEffect(() => {
+    if (isNew) {
+      document.getElementById(id)?.focus();
+      setNew(false);
+    }
+  }, [isNew, id]);
+  if (text !== null) {
+    return (
+      <ValuesField
+        field={key}
+        text={text}
+        choices={option.choices}
+        onChange={next => model.setValues(option, next)}
+        onLeave={next => isSeveral(next) || model.setValues(option, null)}
+      />
+    );
+  }
+  return (
+    <ValueControl
+      {...props}
+      onChange={value => {
+        if (
+          typeof value === 'string' &&
+          value.includes(',') &&
+          splitsAtCommas(option)
+        ) {
+          setNew(true);
+          model.setValues(option, value);
+        } else {
+          props.onChange(value);
+        }
+      }}
+    />
+  );
+}
+
+/** The control for an option's kind: a checkbox, a list, a number or a text. */
+function ValueControl({
+  option,
+  onChange
+}: IOptionControlProps): React.JSX.Element {
   const { trans } = useLaunch();
   const key = optionKey(option);
   const field = useField(key);
@@ -162,10 +305,10 @@ function OptionControl({
       />
     );
   }
-  if (option.choices.length && option.kind !== 'list') {
-    const choices = option.choices.includes(text)
-      ? option.choices
-      : [text, ...option.choices];
+  const offered =
+    option.kind === 'boolean' ? ['True', 'False'] : option.choices;
+  if (offered.length && option.kind !== 'list') {
+    const choices = offered.includes(text) ? offered : [text, ...offered];
     return (
       <Select
         {...field}
@@ -205,12 +348,26 @@ function OptionControl({
   );
 }
 
+/** Return sentences about an option that its help does not say. */
+function optionFacts(option: ScriptOption, trans: TranslationBundle): string[] {
+  return [
+    option.default_expression &&
+      trans.__('Default: %1', option.default_expression),
+    option.condition && trans.__('Only if %1.', option.condition),
+    option.caution,
+    option.library && trans.__('From %1.', option.library)
+  ].filter((fact): fact is string => Boolean(fact));
+}
+
 /** Return the text for an option's default. */
 function defaultText(option: ScriptOption, trans: TranslationBundle): string {
   const value = defaultValue(option);
+  return value === null ? trans.__('none') : valueText(value, trans);
+}
+
+/** Return the text for a value of an option. */
+function valueText(value: OptionValue, trans: TranslationBundle): string {
   switch (value) {
-    case null:
-      return trans.__('none');
     case true:
       return trans.__('on');
     case false:

@@ -1,5 +1,6 @@
 /** Field of the number of torchrun's processes on a node. */
 import * as React from 'react';
+import { MAX_PROCESSES } from '../../api/constants';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
@@ -38,7 +39,7 @@ export function ProcessesField({
     <Row field={field} caption={hasGpus && size}>
       {hasGpus && (
         <Segments
-          aria-label={trans.__('How many processes')}
+          aria-label={trans.__('Number of processes')}
           data-field={perGpu ? field : undefined}
           segments={[
             { value: 'gpu', label: trans.__('One for each GPU') },
@@ -53,7 +54,7 @@ export function ProcessesField({
           field={field}
           value={proc_per_node}
           min={1}
-          max={1024}
+          max={MAX_PROCESSES}
           onChange={set}
         />
       )}

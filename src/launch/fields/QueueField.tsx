@@ -1,5 +1,6 @@
 /** Field of the job's queue. */
 import * as React from 'react';
+import { MAX_PRIORITY } from '../../api/constants';
 import { JobSpec } from '../../api/types';
 import { queueText } from '../../cluster/model/queueText';
 import { Combobox, IChoice } from '../parts/Combobox';
@@ -66,7 +67,7 @@ export function QueueField(): React.JSX.Element {
         field={priorityField}
         value={level}
         min={0}
-        max={100}
+        max={MAX_PRIORITY}
         disabled={!priority.supported}
         onChange={value => change({ priority: value }, priorityField)}
         onClear={() => change({ priority: null }, priorityField)}

@@ -1,6 +1,7 @@
 /** Fields of the user that the job runs as, and of the pods' security standard. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { MAX_INT32 } from '../../api/constants';
 import { JobSpec } from '../../api/types';
 import { useLaunch, useModel } from '../parts/context';
 import { CheckField } from '../parts/choices';
@@ -10,9 +11,6 @@ import { Fold } from '../parts/Fold';
 import { IFolding } from '../parts/Group';
 
 type Security = JobSpec['security'];
-
-/** The largest user or group id in Kubernetes. */
-const MOST = 2 ** 31 - 1;
 
 /** Fold “User and security” of the group “Where”. */
 export function SecurityFields({
@@ -48,7 +46,7 @@ export function SecurityFields({
         caption={
           can.reason ??
           trans.__(
-            'Ids as numbers, those of this lab by default: files of another user can’t be deleted here. Empty: as the image says.'
+            'Numeric ids. The default is this lab’s user, who can’t delete files of other users. Empty: the image’s user.'
           )
         }
       >
@@ -60,7 +58,7 @@ export function SecurityFields({
                 field={`/security/${id}`}
                 value={security[id]}
                 min={0}
-                max={MOST}
+                max={MAX_INT32}
                 disabled={!can.supported}
                 onChange={value => set(id, value)}
                 onClear={() => set(id, null)}
@@ -81,7 +79,7 @@ export function SecurityFields({
           disabled={!can.supported}
           onChange={restricted => set('restricted', restricted)}
         >
-          {trans.__('Make pods fit the restricted standard')}
+          {trans.__('Use the restricted pod security standard')}
         </CheckField>
       </Row>
     </Fold>

@@ -63,7 +63,7 @@ function Mounts(): React.JSX.Element {
           <div className="jp-t9k-Launch-mountHead" aria-hidden>
             <span>{trans.__('Volume (PVC)')}</span>
             <span>{trans.__('Path in the job')}</span>
-            <span>{trans.__('Folder of it')}</span>
+            <span>{trans.__('Folder in the volume')}</span>
             <span>{trans.__('Access')}</span>
           </div>
           {mounts.map((mount, index) => (
@@ -146,9 +146,9 @@ const MountRow = React.memo(({ mount, index, volumes }: IMountRowProps) => {
       <TextField
         code
         field={`${field}/sub_path`}
-        aria-label={trans.__('Folder of the volume')}
+        aria-label={trans.__('Folder in the volume')}
         value={mount.sub_path ?? ''}
-        placeholder={trans.__('all of it')}
+        placeholder={trans.__('the whole volume')}
         onChange={text => change({ sub_path: text || null })}
       />
       <Select
@@ -211,7 +211,7 @@ function describeMount(
 function describeVolume(volume: Volume, trans: TranslationBundle): string {
   const { lab_path, capacity, access_modes, phase } = volume;
   return [
-    lab_path === null ? null : trans.__('this lab has it at %1', lab_path),
+    lab_path === null ? null : trans.__('in this lab at %1', lab_path),
     capacity,
     access_modes.join(', '),
     phase === null || phase === 'Bound' ? null : phase

@@ -3,14 +3,13 @@ import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { EngineInfo, ScriptInfo } from '../../api/types';
-import { formatTime } from '../../common/format';
+import { optionKey } from '../content/scriptOptions';
 import { LaunchModel } from '../model/launch';
-import { Start } from '../model/state';
 import { IconButton } from '../../ui/Buttons';
 import { openMenu } from '../../common/menu';
 import { useLaunch, useModel } from '../parts/context';
 import { EngineChoice } from '../fields/EngineChoice';
-import { Select } from '../parts/choices';
+import { StartMenu } from '../start/StartMenu';
 
 /** Header of the launch form. */
 export function Header(): React.JSX.Element {
@@ -45,7 +44,7 @@ export function Header(): React.JSX.Element {
       <span className="jp-t9k-Launch-about jp-t9k-caption" title={about}>
         {about}
       </span>
-      <StartChoice />
+      <StartMenu />
       <IconButton
         icon={ellipsesIcon}
         label={trans.__('More about %1', name)}
@@ -54,48 +53,6 @@ export function Header(): React.JSX.Element {
         onClick={event => openMore(event.currentTarget)}
       />
     </div>
-  );
-}
-
-/** Choice of the source of the form's values; hidden if there is only one source. */
-function StartChoice(): React.JSX.Element | null {
-  const { model, trans } = useLaunch();
-  const { path, start, lastTime, clone } = useModel(({ state }) => ({
-    path: state.path,
-    start: state.start,
-    lastTime: state.lastTime,
-    clone: state.clone
-  }));
-  const isLocked = useModel(now => now.isLocked);
-  const starts: [Start, string][] = [];
-  if (path !== null) {
-    starts.push(['defaults', trans.__('Defaults')]);
-  }
-  if (lastTime) {
-    const time = formatTime(lastTime.time, trans);
-    starts.unshift(['last', trans.__('As last time (%1)', time)]);
-  }
-  if (clone) {
-    starts.unshift(['job', clone.name]);
-  }
-  if (starts.length < 2) {
-    return null;
-  }
-  return (
-    <label className="jp-t9k-Launch-start">
-      <span>{trans.__('Start from')}</span>
-      <Select
-        value={start}
-        disabled={isLocked}
-        onChange={event => void model.startFrom(event.target.value as Start)}
-      >
-        {starts.map(([value, label]) => (
-          <option key={value} value={value}>
-            {label}
-          </option>
-        ))}
-      </Select>
-    </label>
   );
 }
 
@@ -117,26 +74,52 @@ function describe(
     .join(' · ');
 }
 
-/** Return a description of a script: its use of `torch.distributed`, and the option for its event files. */
-function describeScript(
-  { distributed, writes_events, options }: ScriptInfo,
-  trans: TranslationBundle
-): string {
-  const kind =
-    distributed === null
-      ? trans.__('Script')
-      : distributed
-        ? trans.__('Distributed script')
-        : trans.__('Script without a process group');
-  if (!writes_events) {
+/** Return a description of a script: how it trains, and the option for its event files. */
+function describeScript(script: ScriptInfo, trans: TranslationBundle): string {
+  const kind = script.own_processes
+    ? trans.__(
+        '%1 that starts its own processes',
+        describeMethod(script, trans)
+      )
+    : describeMethod(script, trans);
+  if (!script.writes_events) {
     return kind;
   }
-  const flag = options
-    .flatMap(option => option.flags)
-    .find(name => /^--(log_?dir|tensorboard_dir)$/.test(name));
-  return flag
-    ? trans.__('%1, writes events to %2', kind, flag)
+  const option = script.options.find(({ roles }) => roles.includes('events'));
+  return option
+    ? trans.__('%1, writes events to %2', kind, optionKey(option))
     : trans.__('%1, writes events', kind);
+}
+
+/** Return the name of what distributes a script's training. */
+function describeMethod(
+  { method, distributed }: ScriptInfo,
+  trans: TranslationBundle
+): string {
+  switch (method) {
+    case 'ddp':
+      return trans.__('DDP script');
+    case 'fsdp':
+      return trans.__('FSDP script');
+    case 'deepspeed':
+      return trans.__('DeepSpeed script');
+    case 'accelerate':
+      return trans.__('Accelerate script');
+    case 'lightning':
+      return trans.__('Lightning script');
+    case 'fabric':
+      return trans.__('Lightning Fabric script');
+    case 'trainer':
+      return trans.__('Hugging Face Trainer script');
+    case 'horovod':
+      return trans.__('Horovod script');
+    case 'rpc':
+      return trans.__('RPC script');
+    case 'none':
+      return trans.__('Not a distributed script');
+    default:
+      return distributed ? trans.__('Distributed script') : trans.__('Script');
+  }
 }
 
 /** Return a description of the engine's cluster, such as “PyTorchJob of kubeflow.org/v1, the lab’s own image”. */

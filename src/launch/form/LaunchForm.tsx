@@ -1,33 +1,28 @@
 /** The launch form: header, groups of fields, footer, preview and checks. */
-import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { LaunchModel } from '../model/launch';
 import { LaunchStore } from '../model/store';
 import { useValue, useWidth } from '../../common/hooks';
-import { Icon } from '../../ui/Icon';
 import { ILinePlace } from '../../ui/YamlEditor';
-import { Checks, countChecks } from '../preview/Checks';
-import { CommandPane, CopyButton } from '../preview/CommandPane';
-import {
-  ILaunchActions,
-  LaunchContext,
-  useLaunch,
-  useModel
-} from '../parts/context';
+import { ILaunchActions, LaunchContext, useModel } from '../parts/context';
+import { CodeGroup } from '../code/CodeGroup';
+import { SnapshotProvider } from '../code/useSnapshot';
 import { DataGroup } from './DataGroup';
-import { placeOf } from '../parts/fieldNames';
+import { describeField } from '../parts/fieldNames';
 import { Footer } from '../preview/Footer';
 import { IFolding } from '../parts/Group';
 import { Header } from './Header';
 import { LifecycleGroup } from './LifecycleGroup';
-import { ManifestPane } from '../preview/ManifestPane';
 import { NotebookGroup } from './NotebookGroup';
 import { Notices } from './Notices';
+import { FoldedPreview, Preview } from '../preview/Preview';
 import { Refusal } from '../parts/Refusal';
+import { SweepGroup } from './SweepGroup';
 import { SizeGroup } from './SizeGroup';
 import { TensorBoardGroup } from './TensorBoardGroup';
+import { TryProvider } from '../tries/useTry';
 import { useFolding } from '../parts/useFolding';
 import { useFooterPlace } from '../preview/useFooterPlace';
 import { WhatGroup } from './WhatGroup';
@@ -103,7 +98,7 @@ export function LaunchForm({
     if (wanted === null) {
       return;
     }
-    const { group, fold } = placeOf(wanted, trans) ?? {};
+    const { group, fold } = describeField(wanted, trans) ?? {};
     for (const part of [group, fold]) {
       if (part && !folding.isOpen(part)) {
         folding.toggle(part);
@@ -164,27 +159,31 @@ export function LaunchForm({
   );
   return (
     <LaunchContext.Provider value={context}>
-      <form
-        ref={root}
-        className="jp-t9k-Launch"
-        data-width={size}
-        data-footer={footer}
-        aria-label={trans.__('Run %1', name)}
-        onSubmit={event => event.preventDefault()}
-      >
-        {ABOVE_FIELDS}
-        <Fields folding={folding} />
-        {BELOW_FIELDS}
-        {single ? (
-          <FoldedPreview
-            open={isPreviewOpen}
-            onToggle={openPreview}
-            linePlace={linePlace}
-          />
-        ) : (
-          <Preview linePlace={linePlace} />
-        )}
-      </form>
+      <TryProvider>
+        <SnapshotProvider>
+          <form
+            ref={root}
+            className="jp-t9k-Launch"
+            data-width={size}
+            data-footer={footer}
+            aria-label={trans.__('Run %1', name)}
+            onSubmit={event => event.preventDefault()}
+          >
+            {ABOVE_FIELDS}
+            <Fields folding={folding} />
+            {BELOW_FIELDS}
+            {single ? (
+              <FoldedPreview
+                open={isPreviewOpen}
+                onToggle={openPreview}
+                linePlace={linePlace}
+              />
+            ) : (
+              <Preview linePlace={linePlace} />
+            )}
+          </form>
+        </SnapshotProvider>
+      </TryProvider>
     </LaunchContext.Provider>
   );
 }
@@ -205,11 +204,17 @@ const Fields = React.memo(({ folding }: { folding: IFolding }) => {
   const hasLifecycle = useModel(model =>
     LIFECYCLE.some(name => model.offers(name))
   );
-  const notebook = useModel(({ state }) => state.prefill?.notebook ?? null);
+  const isSweep = useModel(model => model.isSweep);
+  const notebook = useModel(now => now.notebook);
+  const hasCode = useModel(
+    model => model.can('source').supported || !!model.form.spec.source
+  );
   return (
     <div className="jp-t9k-Launch-fields" data-locked={isLocked || undefined}>
       <WhatGroup folding={folding} />
+      {isSweep && <SweepGroup folding={folding} />}
       {notebook && <NotebookGroup notebook={notebook} folding={folding} />}
+      {hasCode && <CodeGroup folding={folding} />}
       {hasSize && <SizeGroup folding={folding} />}
       {hasWhere && <WhereGroup folding={folding} />}
       {hasPods && <DataGroup folding={folding} />}
@@ -219,80 +224,3 @@ const Fields = React.memo(({ folding }: { folding: IFolding }) => {
   );
 });
 Fields.displayName = 'Fields';
-
-/** Properties of the preview. */
-interface IPreviewProps {
-  id?: string;
-  /** Position in the manifest to reveal. A new object reveals the position again. */
-  linePlace: ILinePlace | null;
-}
-
-/** Manifest or command of the form, and its checks. */
-const Preview = React.memo(({ id, linePlace }: IPreviewProps) => {
-  const hasManifest = useModel(
-    ({ facts, state }) =>
-      facts.manifest_kind !== null || state.manifest !== null
-  );
-  return (
-    <div id={id} className="jp-t9k-Launch-preview">
-      {hasManifest ? <ManifestPane place={linePlace} /> : <CommandPane />}
-      <Checks />
-    </div>
-  );
-});
-Preview.displayName = 'Preview';
-
-/** Properties of the preview in a narrow form. */
-interface IFoldedPreviewProps extends Pick<IPreviewProps, 'linePlace'> {
-  open: boolean;
-  onToggle(open: boolean): void;
-}
-
-/** Preview in a narrow form: one line that the user can open. */
-function FoldedPreview({
-  open,
-  onToggle,
-  linePlace
-}: IFoldedPreviewProps): React.JSX.Element {
-  const { trans, prefix } = useLaunch();
-  const hasManifest = useModel(({ facts }) => facts.manifest_kind !== null);
-  const counts = useModel(({ checks }) => countChecks(checks, trans));
-  const command = useModel(({ preview }) => preview.shown?.command ?? '');
-  const text = useModel(
-    ({ state, preview }) =>
-      state.manifest?.text ??
-      preview.shown?.manifest ??
-      preview.shown?.command ??
-      ''
-  );
-  const caret = open ? caretDownIcon : caretRightIcon;
-  return (
-    <div className="jp-t9k-Launch-folded">
-      <div>
-        <button
-          type="button"
-          aria-expanded={open}
-          aria-controls={`${prefix}folded`}
-          onClick={() => onToggle(!open)}
-        >
-          <Icon of={caret} />
-          <span>
-            {hasManifest ? trans.__('Manifest') : trans.__('What will run')}
-          </span>
-          <span className="jp-t9k-caption">{counts}</span>
-          {!open && <code>{oneLine(command)}</code>}
-        </button>
-        {!open && <CopyButton text={text} />}
-      </div>
-      {open && <Preview id={`${prefix}folded`} linePlace={linePlace} />}
-    </div>
-  );
-}
-
-/** Return a command on one line, without its change of directory and the path of its program. */
-function oneLine(command: string): string {
-  return command
-    .replace(/^cd .*\n/, '')
-    .replace(/^\/\S*\//, '')
-    .replace(/\s*\\\n\s*/g, ' ');
-}

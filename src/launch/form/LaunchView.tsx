@@ -2,7 +2,7 @@
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { ApiError } from '../../api/client';
+import { ApiError } from '../../api/errors';
 import { errorIcon } from '../../ui/icons';
 import { LaunchModel } from '../model/launch';
 import { LaunchStore } from '../model/store';

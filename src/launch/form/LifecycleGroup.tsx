@@ -1,5 +1,6 @@
 /** The form's group “Lifecycle”: restarts, deadline, clean-up and start. */
 import * as React from 'react';
+import { MAX_INT32 } from '../../api/constants';
 import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
@@ -8,7 +9,7 @@ import { Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/Group';
-import { describeLifecycle, RestartPolicy } from '../model/lifecycleText';
+import { describeLifecycle, RestartPolicy } from '../content/lifecycleText';
 
 const RESTART = '/replica_specs/0/restart_policy';
 const DEADLINE = '/run_policy/active_deadline_seconds';
@@ -50,9 +51,11 @@ function StartField(): React.JSX.Element {
   );
   const captions = {
     now: null,
-    paused: trans.__('The job is kept, and starts when it is resumed.'),
+    paused: trans.__(
+      'The job is created paused and starts when it is resumed.'
+    ),
     debug: trans.__(
-      'The containers wait instead of running, so that one can look around in them.'
+      'The containers wait instead of running the script, so that you can inspect them.'
     )
   };
   const choose = (value: typeof start) => {
@@ -140,10 +143,10 @@ function RestartField(): React.JSX.Element {
           <span>{trans.__('at most')}</span>
           <NumberField
             field="/run_policy/backoff_limit"
-            aria-label={trans.__('Most restarts')}
+            aria-label={trans.__('Maximum restarts')}
             value={limit}
             min={0}
-            max={1000}
+            max={MAX_INT32}
             onChange={backoff_limit => {
               const { run_policy } = model.form.spec;
               model.edit(
@@ -173,7 +176,7 @@ function WorkerRestartsField(): React.JSX.Element | null {
         field={field}
         value={most}
         min={0}
-        max={1000}
+        max={MAX_INT32}
         onChange={max_restarts => {
           const { torchrun } = model.form.spec;
           model.edit(
@@ -183,9 +186,7 @@ function WorkerRestartsField(): React.JSX.Element | null {
         }}
       />
       <span className="jp-t9k-caption">
-        {trans.__(
-          'how often torchrun itself starts its processes again; not counted above'
-        )}
+        {trans.__('restarts of the processes by torchrun; not counted above')}
       </span>
     </Row>
   );

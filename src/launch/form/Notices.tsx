@@ -1,18 +1,26 @@
 /** Notices above the fields of the launch form. */
 import * as React from 'react';
+import { baseName } from '../../common/contentsPath';
 import { formatTime } from '../../common/format';
 import { joinWords } from '../../common/shellWords';
 import { Banner } from '../../ui/Banner';
 import { LinkButton } from '../../ui/Buttons';
 import { StaleReason, whyStale } from '../../cluster/view/ClusterBanner';
 import { useLaunch, useModel } from '../parts/context';
+import { describeField } from '../parts/fieldNames';
+
+/** Number of different fields that the notice names. */
+const MOST_FIELDS = 6;
 
 /** All notices of the form. */
 export function Notices(): React.JSX.Element {
   return (
     <div className="jp-t9k-Launch-notices">
       <ClusterNotice />
+      <LaunchedBy />
       <LastTime />
+      <Applied />
+      <Differences />
       <Notes />
       <LockedNotice />
     </div>
@@ -24,9 +32,9 @@ function ClusterNotice(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
   const engine = useModel(now => now.engine);
   const here = useModel(({ engines, facts, isLocked }) =>
-    facts.shares_lab_filesystem || isLocked
+    facts.runs_on_lab_machine || isLocked
       ? undefined
-      : engines.find(info => info.available && info.facts.shares_lab_filesystem)
+      : engines.find(info => info.available && info.facts.runs_on_lab_machine)
           ?.name
   );
   const runHere = here !== undefined && (
@@ -79,6 +87,34 @@ function ClusterNotice(): React.JSX.Element | null {
   return null;
 }
 
+/** Notice that the form is filled from a command of a notebook, with a way to the notebook. */
+function LaunchedBy(): React.JSX.Element | null {
+  const { model, trans, actions } = useLaunch();
+  const launchedBy = useModel(({ state }) => state.launchedBy);
+  if (!launchedBy) {
+    return null;
+  }
+  const { path, cell, command } = launchedBy;
+  return (
+    <Banner
+      level="info"
+      title={trans.__('From cell %1 of %2:', cell, baseName(path))}
+      actions={
+        <>
+          <LinkButton onClick={() => actions.openFile(path, 1, cell)}>
+            {trans.__('Open the cell')}
+          </LinkButton>
+          <LinkButton onClick={() => void model.runNotebook()}>
+            {trans.__('Run the notebook’s cells instead')}
+          </LinkButton>
+        </>
+      }
+    >
+      <code className="jp-t9k-Launch-lastTime">{command}</code>
+    </Banner>
+  );
+}
+
 /** Notice that the form has the values of the file's last submission, including arguments. */
 function LastTime(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
@@ -112,6 +148,85 @@ function LastTime(): React.JSX.Element | null {
   );
 }
 
+/** Notice of a preset that was applied, with what did not fit, and a way back. */
+function Applied(): React.JSX.Element | null {
+  const { model, trans } = useLaunch();
+  const applied = useModel(({ state }) => state.applied);
+  if (!applied || applied.isRead) {
+    return null;
+  }
+  const { name, notes, before } = applied;
+  return (
+    <Banner
+      level={notes.length ? 'warning' : 'info'}
+      title={
+        notes.length
+          ? trans.__('“%1” was applied, except:', name)
+          : trans.__('“%1” was applied.', name)
+      }
+      actions={
+        <>
+          {before && (
+            <LinkButton onClick={() => model.undoPreset()}>
+              {trans.__('Undo')}
+            </LinkButton>
+          )}
+          <LinkButton onClick={() => model.keepPreset()}>
+            {trans.__('Dismiss')}
+          </LinkButton>
+        </>
+      }
+    >
+      {notes.length > 0 && (
+        <ul className="jp-t9k-Launch-notes">
+          {notes.map(({ field, message, hint }) => (
+            <li key={`${field} ${message}`}>
+              {message} {hint}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Banner>
+  );
+}
+
+/** Notice of the fields that differ from those of the cloned job. */
+function Differences(): React.JSX.Element | null {
+  const { model, trans, reveal } = useLaunch();
+  const fields = useModel(({ differences }) => differences);
+  const name = useModel(({ state }) => state.clone?.name ?? '');
+  if (!fields.length) {
+    return null;
+  }
+  const shown = fields.slice(0, MOST_FIELDS);
+  const left = fields.length - shown.length;
+  return (
+    <Banner
+      level="info"
+      title={trans._n(
+        '%1 field differs from %2:',
+        '%1 fields differ from %2:',
+        fields.length,
+        name
+      )}
+      actions={
+        <LinkButton onClick={() => void model.startFrom('job')}>
+          {trans.__('Reset all')}
+        </LinkButton>
+      }
+    >
+      <span className="jp-t9k-Launch-differences">
+        {shown.map(field => (
+          <LinkButton key={field} onClick={() => reveal(field)}>
+            {describeField(field, trans)?.name ?? field}
+          </LinkButton>
+        ))}
+        {left > 0 && trans._n('and %1 other', 'and %1 others', left)}
+      </span>
+    </Banner>
+  );
+}
+
 /** Notice of values that were lost, corrected or assumed when the form was filled. */
 function Notes(): React.JSX.Element | null {
   const { model, trans } = useLaunch();
@@ -124,7 +239,7 @@ function Notes(): React.JSX.Element | null {
   return (
     <Banner
       level="warning"
-      title={trans.__('Changed on the way here:')}
+      title={trans.__('Changed for this engine:')}
       actions={
         <LinkButton onClick={() => model.dropNotes()}>
           {trans.__('Dismiss')}
@@ -150,7 +265,7 @@ function LockedNotice(): React.JSX.Element | null {
   return isEdited ? (
     <Banner
       level="info"
-      title={trans.__('The form is locked:')}
+      title={trans.__('The form is locked.')}
       actions={
         <LinkButton
           aria-disabled={isFrozen || undefined}
@@ -160,7 +275,7 @@ function LockedNotice(): React.JSX.Element | null {
         </LinkButton>
       }
     >
-      {trans.__('the manifest is edited by hand, and submitted as it stands.')}
+      {trans.__('The edited manifest is submitted instead of the form.')}
     </Banner>
   ) : null;
 }

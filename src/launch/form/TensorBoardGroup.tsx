@@ -68,7 +68,7 @@ function LogDirectories(): React.JSX.Element {
             field={field}
             caption={
               index === 0 &&
-              trans.__('The script finds it in T9KJOB_LOG_DIR as well.')
+              trans.__('The script can also read it from T9KJOB_LOG_DIR.')
             }
           >
             <PathField
@@ -148,7 +148,7 @@ function ClusterField(): React.JSX.Element {
       ) : (
         can.supported && (
           <span className="jp-t9k-caption">
-            {trans.__('for people without this lab')}
+            {trans.__('for users without this lab')}
           </span>
         )
       )}

@@ -1,7 +1,8 @@
 /** The form's group “What”: name, entrypoint, working directory, kernel, arguments, variables and labels. */
 import { folderIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { EntrypointKind, fileKind, MORE } from '../model/form';
+import { EntrypointKind, fileKind } from '../content/entrypoints';
+import { MORE } from '../content/form';
 import { splitWords } from '../../common/shellWords';
 import { IconButton } from '../../ui/Buttons';
 import { useDraft, useLaunch, useModel } from '../parts/context';
@@ -98,7 +99,7 @@ function EntrypointField(): React.JSX.Element {
     <Row field="/entrypoint/value" others={['/entrypoint/kind']}>
       <Select
         {...useField('/entrypoint/kind')}
-        aria-label={trans.__('What kind of thing is run')}
+        aria-label={trans.__('Kind of entrypoint')}
         value={kind}
         onChange={event =>
           void model.setKind(event.target.value as EntrypointKind)

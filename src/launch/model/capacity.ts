@@ -1,12 +1,13 @@
 /** Free capacity of the form's cluster, and the quotas of the form's namespace. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiClient, expectApiError } from '../../api/client';
+import { ApiClient } from '../../api/client';
+import { expectApiError } from '../../api/errors';
 import { Capacity, Pool, QuotaLine } from '../../api/types';
 import { IJobsModel } from '../../tokens';
 import { knowsNodes, poolsFor, quotaLines } from '../../cluster/model/capacity';
-import { ILaunchForm } from './form';
-import { IPlace } from '../../cluster/model/places';
+import { ILaunchForm } from '../content/form';
+import { ILocation } from '../../cluster/model/locations';
 
 /** Time for which the quotas of a namespace that the page does not subscribe to are reused, in ms. */
 const FRESH = 10_000;
@@ -28,7 +29,7 @@ interface IAsked {
 export class LaunchCapacity implements IDisposable {
   /**
    * @param _jobs - The page's jobs model, which receives the capacity; null if there is none.
-   * @param _place - Returns the location of the form's job.
+   * @param _location - Returns the location of the form's job.
    * @param _isInCluster - Returns true if the location is in a cluster.
    */
   constructor(
@@ -37,7 +38,7 @@ export class LaunchCapacity implements IDisposable {
       IJobsModel,
       'capacity' | 'watchCapacity' | 'changed'
     > | null,
-    private readonly _place: () => IPlace,
+    private readonly _location: () => ILocation,
     private readonly _isInCluster: () => boolean
   ) {
     _jobs?.changed.connect(this._onJobs, this);
@@ -51,7 +52,7 @@ export class LaunchCapacity implements IDisposable {
   /** Quotas of the form's namespace; null while they are not known. */
   get limits(): QuotaLine[] | null {
     const { known } = this;
-    const { namespace } = this._place();
+    const { namespace } = this._location();
     const watched = known && quotaLines(known, namespace);
     const asked =
       this._asked?.namespace === namespace ? this._asked.lines : null;
@@ -91,7 +92,7 @@ export class LaunchCapacity implements IDisposable {
     const pools = this.chosen(device, labels);
     const places = pools.map(({ most_beside }) => most_beside);
     const most = (places.length ? places : [known.most_on_a_node]).flatMap(
-      place => place[resource] ?? []
+      devices => devices[resource] ?? []
     );
     return most.length ? Math.max(...most) : null;
   }
@@ -117,7 +118,7 @@ export class LaunchCapacity implements IDisposable {
 
   /** Request the quotas of the form's namespace, unless the page subscribes to them or has recent ones. */
   async askLimits(): Promise<void> {
-    const { engine, namespace } = this._place();
+    const { engine, namespace } = this._location();
     const { known } = this;
     const isFresh =
       this._asked?.namespace === namespace &&
@@ -135,7 +136,7 @@ export class LaunchCapacity implements IDisposable {
     try {
       const capacity = await this._api.capacity(engine, namespace);
       const lines = quotaLines(capacity, namespace);
-      if (this._place().namespace === namespace) {
+      if (this._location().namespace === namespace) {
         this._asked = { ...asked, lines };
         this._changed.emit();
       }

@@ -1,7 +1,7 @@
 /** Live preview of a launch form: the command or manifest and the checks that the server returns for it. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiError, expectApiError } from '../../api/client';
+import { ApiError, expectApiError } from '../../api/errors';
 import { JobSpec, LaunchPreview } from '../../api/types';
 
 /** Delay between the last edit and the request of a preview, in ms. */

@@ -1,260 +1,90 @@
-/** The fields of the launch form: values, the spec that they describe, and their checks. */
-import { IDisposable } from '@lumino/disposable';
-import { ISignal, Signal } from '@lumino/signaling';
+/** Edits of the launch form's fields. */
 import {
-  Capability,
-  Check,
-  EngineFacts,
-  EngineInfo,
   EnvVar,
   Fix,
   JobSpec,
-  Kernel,
   Pool,
   ReplicaSpec,
   ScriptOption
 } from '../../api/types';
-import { CommandPreview } from './commandPreview';
-import { baseName } from '../../common/contentsPath';
+import { isNamespace } from '../../cluster/model/locations';
 import {
   DEVICE,
+  formOf,
   IDraft,
   ILaunchForm,
   IPair,
   MORE,
-  newRequestId,
-  specOf,
+  splitArgs,
   withMore,
-  withName,
-  withOption,
-  withoutDraft,
-  withWorkingDir
-} from './form';
-import { capability, IPlace, isNamespace } from '../../cluster/model/places';
-import { engineOf, factsOf, labelOf } from '../../jobs/engines';
-import { IChecked, knownChecks, nameProblem } from './problems';
-import { LaunchCapacity, withDeviceKind } from './capacity';
-import { ILaunchOptions } from './options';
-import { beginningState, ILaunchState, IManifest } from './state';
+  withoutDraft
+} from '../content/form';
+import { withName, withOption, withWorkingDir } from '../content/logDirs';
+import { optionKey, OptionValue } from '../content/scriptOptions';
+import { firstValue, ISweepForm } from '../content/sweep';
+import { changedPointer, differentValues } from '../content/differences';
+import { valueAt } from '../content/presets';
+import { specWith } from '../content/specChanges';
+import { withDeviceKind } from './capacity';
+import { LaunchFormState } from './formState';
+import { nameProblem } from './problems';
 import { memoized } from '../../common/memo';
-import { specWith } from './specChanges';
-import { optionKey, OptionValue } from './scriptOptions';
-import { IJobsModel } from '../../tokens';
 
-/** Delay between the last edit and saving the tab, in ms. */
-const SAVE_DELAY = 500;
+const NO_FIELDS: readonly string[] = [];
 
-const NO_OPTIONS: readonly ScriptOption[] = [];
-const NO_CHECKS: readonly Check[] = [];
-
-/**
- * Base class of the launch form's model: state, fields and checks.
- *
- * Subclasses add requests (`LaunchRequests`), filling (`LaunchFilling`) and editing as YAML (`LaunchModel`).
- */
-export abstract class LaunchFields implements IDisposable {
-  constructor(protected readonly _options: ILaunchOptions) {
-    this._begun = _options.manifest ?? null;
-    this._state = beginningState(_options);
-    this.preview = new CommandPreview(
-      () => this.spec,
-      (spec, signal) => {
-        const request = { ...this._place, ...this._source, spec };
-        return _options.api.preview(request, signal);
-      }
-    );
-    this.preview.changed.connect(() => this._changed.emit());
-    _options.jobs?.changed.connect(this._onJobs, this);
-    this.capacity = new LaunchCapacity(
-      _options.api,
-      _options.jobs ?? null,
-      () => this._place,
-      () => this.engine?.cluster != null
-    );
-    this.capacity.changed.connect(() => this._changed.emit());
-  }
-
-  /** Preview of the form: command or manifest, and the server's checks. */
-  readonly preview: CommandPreview;
-
-  /** Free capacity and quotas of the form's cluster. */
-  readonly capacity: LaunchCapacity;
-
-  /** The current state; it is replaced with every change, not modified. */
-  get state(): Readonly<ILaunchState> {
-    return this._state;
-  }
-
-  /** Emitted when the state, the preview, the engines or the capacity changes. */
-  get changed(): ISignal<this, void> {
-    return this._changed;
-  }
-
-  get isDisposed(): boolean {
-    return this._isDisposed;
-  }
-
-  /** Title of the form: the name of its file, of the cloned job or of the manifest. */
-  get name(): string {
-    const { path, clone, title } = this._state;
-    return path === null
-      ? (clone?.name ?? title ?? this._options.trans.__('Job'))
-      : baseName(path);
-  }
-
-  /** All engines: the current ones if the page has them, else those of the last prefilled form. */
-  get engines(): readonly EngineInfo[] {
-    const now = this._options.jobs?.engines ?? [];
-    return now.length ? now : (this._state.prefill?.engines ?? []);
-  }
-
-  /** The engine of the form; null if it is not known. */
-  get engine(): EngineInfo | null {
-    const { engine } = this._state;
-    return engineOf(this.engines, engine);
-  }
-
-  /** Return a capability of the form's engine: supported, or the reason why not. */
-  can(name: string): Capability {
-    return capability(this.engine, name);
-  }
-
-  /** Facts of the form's engine. */
-  get facts(): EngineFacts {
-    return factsOf(this.engines, this._state.engine);
-  }
-
-  /**
-   * Return true if the form shows the field of a capability.
-   *
-   * Engines with pods differ in few capabilities. Their form shows an unsupported field disabled, with the reason.
-   * Other engines may support few fields, so their form omits the unsupported ones.
-   */
-  offers(name: string): boolean {
-    return this.facts.has_pods || this.can(name).supported;
-  }
-
-  /** True if the form shows the fields of the image. */
-  get offersImage(): boolean {
-    return !this.facts.runs_in_kernel && this.offers('image');
-  }
-
-  /** The manifest from which the form was opened; null if there is none. */
-  get manifest(): IManifest | null {
-    return this._begun;
-  }
-
-  /** The text of the pasted manifest from which the form was opened; null if there is none. */
-  get pasted(): string | null {
-    return this._begun?.path === null ? this._begun.text : null;
-  }
-
-  /** Images that the settings offer. */
-  get presetImages(): readonly string[] {
-    return this._options.presetImages?.() ?? [];
-  }
-
-  /** True if the fields can't be edited: the manifest is edited instead, or new content is loading. */
-  get isLocked(): boolean {
-    const { manifest, movingTo, filling } = this._state;
-    return manifest !== null || movingTo !== null || filling;
-  }
-
-  /**
-   * True if neither the fields nor the manifest can be edited: the form is being submitted, replaced, or filled from
-   * the manifest.
-   */
-  get isFrozen(): boolean {
-    const { movingTo, filling, busy } = this._state;
-    const isTaken = busy === 'submitting' || busy === 'reading';
-    return movingTo !== null || filling || isTaken;
-  }
-
-  /** Text of the work that must end before the form can be submitted or checked; null if there is none. */
-  get pending(): string | null {
-    const { movingTo, filling, reading } = this._state;
-    const { trans } = this._options;
-    if (movingTo !== null) {
-      const label = labelOf(this.engines, movingTo);
-      return trans.__('Filling in the form for %1…', label);
-    }
-    if (filling) {
-      return trans.__('Filling in the form…');
-    }
-    return reading ? trans.__('Reading %1…', this.name) : null;
-  }
-
-  /** The content of the form. Raises an error before the first prefilled form has arrived. */
-  get form(): ILaunchForm {
-    if (!this._state.form) {
-      throw new Error('The form has not been filled yet.');
-    }
-    return this._state.form;
-  }
-
-  /** The spec that the form describes. */
-  get spec(): JobSpec {
-    const { form, scriptOptions: options } = this;
-    return this._specOf({ form, options });
-  }
-
-  /** The options of the script that have fields; empty for a command. */
-  get scriptOptions(): readonly ScriptOption[] {
-    const { form, prefill } = this._state;
-    return form?.spec.entrypoint.kind === 'command'
-      ? NO_OPTIONS
-      : (prefill?.script.options ?? NO_OPTIONS);
-  }
-
-  /** The kernel of the job; the one from the preview also has the version of torch. */
-  get kernel(): Kernel | null {
-    const { form, prefill } = this._state;
-    const name = form?.spec.runtime.kernel ?? null;
-    const shown = this.preview.shown?.kernel;
-    return shown && (name === null || shown.name === name)
-      ? shown
-      : (prefill?.kernels.find(kernel => kernel.name === name) ?? null);
-  }
-
-  /** Labels that the job's nodes must have. */
-  get nodeLabels(): Readonly<Record<string, string>> {
-    return this.spec.scheduling.node_selector;
-  }
-
-  /** Checks of the page and of the server. The array keeps its identity until a check may have changed. */
-  get checks(): readonly Check[] {
-    const { form, manifest, prefill, refusal } = this._state;
-    if (!form) {
-      return NO_CHECKS;
-    }
-    const { spec, scriptOptions: options } = this;
-    const { shown, failure, asked } = this.preview;
-    const { trans } = this._options;
-    return this._checksOf({
-      ...{ form, options, spec, manifest, prefill, refusal, trans },
-      ...{ shown, failure, asked }
-    });
-  }
-
-  dispose(): void {
-    if (this._isDisposed) {
-      return;
-    }
-    this._isDisposed = true;
-    this.preview.dispose();
-    this.capacity.dispose();
-    window.clearTimeout(this._saveTimer);
-    Signal.clearData(this);
-  }
-
+/** Adds the edits of single fields to the launch form. A frozen form ignores them. */
+export abstract class LaunchFields extends LaunchFormState {
   /**
    * Change fields of the spec and remove the invalid text of a field.
    *
    * @param field - Name of the edited field.
    */
   edit(changes: Partial<JobSpec>, field: string): void {
+    if (this.locks.get(field)?.rule === 'value') {
+      return;
+    }
     const spec = { ...this.form.spec, ...changes };
     this._enter(withoutDraft({ ...this.form, spec }, field), field);
+  }
+
+  /** The job from which the form was cloned; null if it was filled from something else, or moved to another engine. */
+  get original(): JobSpec | null {
+    const { original, clone, engine } = this.state;
+    return (clone?.engine ?? engine) === engine ? original : null;
+  }
+
+  /** Fields and options whose values differ from those of the cloned job. */
+  get differences(): readonly string[] {
+    const { original, scriptOptions: options } = this;
+    return original && this.state.form
+      ? this._differencesOf({ spec: this.spec, original, options })
+      : NO_FIELDS;
+  }
+
+  /** Return the value that an option has in the cloned job, null for its default; undefined without a cloned job. */
+  originalOption(option: ScriptOption): OptionValue | null | undefined {
+    const { original, scriptOptions } = this;
+    return original
+      ? (splitArgs(original.args, scriptOptions).values[optionKey(option)] ??
+          null)
+      : undefined;
+  }
+
+  /** Set a field to its value in the cloned job. */
+  resetField(field: string): void {
+    const { original, form } = this;
+    if (original) {
+      const pointer = changedPointer(this.spec, original, field);
+      const value = valueAt(original, pointer) ?? null;
+      const spec = specWith(this.spec, { [`/spec${pointer}`]: value });
+      const { env, labels, nodeSelector } = formOf(spec, []);
+      const rows = {
+        ...(field === '/env' && { env }),
+        ...(field === '/labels' && { labels }),
+        ...(field === '/scheduling/node_selector' && { nodeSelector })
+      };
+      this._enter(withoutDraft({ ...form, spec, ...rows }, field), field);
+    }
   }
 
   /** Change the first replica group, the only one that the form edits. */
@@ -265,7 +95,13 @@ export abstract class LaunchFields implements IDisposable {
 
   /** Apply a fix that the server offers for a field. */
   applyFix({ changes }: Fix, field: string): void {
-    this.edit(specWith(this.form.spec, changes), field);
+    const form = { ...this.form, spec: specWith(this.form.spec, changes) };
+    // The form keeps arguments as values of options.
+    const values =
+      '/spec/args' in changes
+        ? splitArgs(form.spec.args, this.scriptOptions)
+        : {};
+    this._enter(withoutDraft({ ...form, ...values }, field), field);
   }
 
   /**
@@ -288,7 +124,7 @@ export abstract class LaunchFields implements IDisposable {
 
   /** Rename the job, or keep an invalid name as text of the field. */
   setName(text: string): void {
-    const { prefill } = this._state;
+    const { prefill } = this.state;
     const problem = nameProblem(text, this._options.trans);
     if (problem !== null) {
       this.setDraft('/name', { text, problem });
@@ -301,6 +137,28 @@ export abstract class LaunchFields implements IDisposable {
   /** Set an option of the script; null sets its default. */
   setOption(option: ScriptOption, value: OptionValue | null): void {
     this._enter(withOption(this.form, option, value), optionKey(option));
+  }
+
+  /**
+   * Set several values of an option of the script, such as `0.1, 0.01`. Its field shows them as chips.
+   *
+   * @param text - The values; null if the option has one value again.
+   */
+  setValues(option: ScriptOption, text: string | null): void {
+    const key = optionKey(option);
+    const { [key]: before, ...others } = this.sweep.values;
+    const values = text === null ? others : { ...others, [key]: text };
+    const first = firstValue(text ?? before ?? '');
+    const form = withOption(this.form, option, first);
+    // The numbers of the jobs change, so no job stays left out.
+    const sweep = { ...this.sweep, values, leftOut: [] };
+    this._enter({ ...form, sweep }, key);
+  }
+
+  /** Change how the jobs of the sweep are combined and run. */
+  setSweep(changes: Partial<ISweepForm>, field: string): void {
+    const sweep = { ...this.sweep, ...changes };
+    this._enter(withoutDraft({ ...this.form, sweep }, field), field);
   }
 
   /** Set the text of “More arguments”. */
@@ -340,43 +198,10 @@ export abstract class LaunchFields implements IDisposable {
       this._enter(withoutDraft(this.form, field), field);
     } else {
       const problem = this._options.trans.__(
-        'A namespace has small letters, digits and dashes.'
+        'A namespace consists of lowercase letters, digits and dashes.'
       );
       this.setDraft(field, { text: namespace, problem });
     }
-  }
-
-  /** Save the tab, so that a reload of the page restores it. */
-  async save(): Promise<void> {
-    const { path, start, clone, title, manifest, notes, form, sent } =
-      this._state;
-    if (form && !this._isDisposed) {
-      await this._options.store.saveTab(this._options.tab, {
-        ...{ path, start, clone, title, manifest, notes, form, sent },
-        ...this._place,
-        spec: this.spec
-      });
-    }
-  }
-
-  /** Notify listeners if the jobs model has new engines. */
-  private _onJobs({ engines }: Pick<IJobsModel, 'engines'>): void {
-    if (engines !== this._enginesSeen) {
-      this._enginesSeen = engines;
-      this._changed.emit();
-    }
-  }
-
-  /** Location of the form's job. */
-  protected get _place(): IPlace {
-    const { engine, namespace } = this._state;
-    return { engine, namespace };
-  }
-
-  /** The file and the edited manifest, which requests contain beside the spec. */
-  protected get _source(): { path: string | null; manifest: string | null } {
-    const { path, manifest } = this._state;
-    return { path, manifest: manifest?.text ?? null };
   }
 
   /** Apply an edit of the user unless the form is frozen. */
@@ -386,39 +211,5 @@ export abstract class LaunchFields implements IDisposable {
     }
   }
 
-  /**
-   * Replace the form's content, then schedule its preview and its saving.
-   *
-   * @param lastEdited - Name of the edited field; null if the user edited none.
-   */
-  protected _edit(form: ILaunchForm, lastEdited: string | null = null): void {
-    this._set({
-      lastEdited,
-      form: { ...form, requestId: newRequestId() },
-      refusal: null,
-      dryRunPassed: false
-    });
-    this.preview.schedule();
-    window.clearTimeout(this._saveTimer);
-    this._saveTimer = window.setTimeout(() => void this.save(), SAVE_DELAY);
-  }
-
-  /** Change the state and notify listeners. */
-  protected _set(changes: Partial<ILaunchState>): void {
-    this._state = { ...this._state, ...changes };
-    this._changed.emit();
-  }
-
-  /** The manifest from which the form was opened. */
-  protected _begun: IManifest | null;
-  private readonly _changed = new Signal<this, void>(this);
-  private readonly _specOf = memoized(
-    ({ form, options }: Pick<IChecked, 'form' | 'options'>) =>
-      specOf(form, options)
-  );
-  private readonly _checksOf = memoized(knownChecks);
-  private _state: ILaunchState;
-  private _enginesSeen: readonly EngineInfo[] = [];
-  private _saveTimer = 0;
-  private _isDisposed = false;
+  private readonly _differencesOf = memoized(differentValues);
 }

@@ -1,17 +1,21 @@
 /** Fills the launch form from a script, an earlier job, a saved specification or another engine. */
 import { EngineName } from '../../api/aliases';
-import { ApiError, expectApiError } from '../../api/client';
+import { NOTEBOOK_CELLS_OPTION } from '../../api/constants';
+import { ApiError, expectApiError } from '../../api/errors';
 import { EngineInfo, JobSpec, Prefill } from '../../api/types';
 import { contentsPath } from '../../common/contentsPath';
-import { asKind, EntrypointKind, folderOf, formOf, splitArgs } from './form';
-import { IPlace, placeOn, usualPlace } from '../../cluster/model/places';
+import { asKind, EntrypointKind, folderOf } from '../content/entrypoints';
+import { formOf, specOf, splitArgs } from '../content/form';
+import { ILocation, usualLocation } from '../../cluster/model/locations';
+import { cellsValue, ICellName, keysOf } from '../content/notebookCells';
 import { LaunchRequests } from './requests';
-import { ILastTime, ILaunchState, Start } from './state';
+import { specWith } from '../content/specChanges';
+import { IClone, ILastTime, ILaunchState, Start } from './state';
 import { restore } from '../../jobs/restore';
 
 /** State of the form when it left an engine. */
 interface ILeft {
-  place: IPlace;
+  location: ILocation;
   spec: JobSpec;
   /** The spec with which the form was filled at the next engine. Differences from it are the user's edits there. */
   begun: JobSpec;
@@ -29,40 +33,90 @@ export abstract class LaunchFilling extends LaunchRequests {
       return;
     }
     this._set({ filling: true, refusal: null });
-    await this._startFrom(start);
+    const isFilled = await this._startFrom(start);
     const { form, failure } = this.state;
     this._set({
       filling: false,
       ...(form && failure && { refusal: failure, failure: null })
     });
     this._settle();
+    if (isFilled && this.state.launchedBy && this._chosenCells) {
+      await this.runNotebook(); // the user chose cells while the form was loading
+    } else if (isFilled) {
+      await this.preview.refresh(); // the filled form is not locked during this request
+    }
   }
 
-  /** Load the content from a source. If the server refuses a saved spec, load the defaults. */
-  private async _startFrom(start: Start): Promise<void> {
+  /**
+   * Load the content from a source. If the server refuses a saved spec, load the defaults.
+   *
+   * @returns True if the form has new content.
+   */
+  private async _startFrom(start: Start): Promise<boolean> {
     const { path, clone, lastTime } = this.state;
     const source = { last: lastTime, job: clone, defaults: null }[start];
     const wanted =
       source?.engine && this._isAvailable(source.engine)
         ? { engine: source.engine, namespace: source.namespace ?? '' }
-        : this._place;
+        : this._location;
     const loaded = await this._loadAt(wanted, source?.spec);
-    const { place } = loaded;
+    const { location } = loaded;
     let { prefill } = loaded;
     const isRefused = !prefill && this.state.failure?.status === 422;
     if (isRefused && source && path !== null) {
       // The server refuses the saved spec: another version wrote it, or it names an object that no longer exists. Use
       // the defaults.
       start = 'defaults';
-      prefill = await this._load(undefined, place);
+      prefill = await this._load(undefined, location);
     }
     if (prefill) {
-      // The server chooses the engine if the request names none.
-      const at = this._at(place.engine ? place : prefill);
-      this._set({ ...at, prefill, start, notes: [] });
-      await this._fill(prefill.spec);
+      // The server chooses the engine if the request names none, and the namespace of the file's volume for a new job.
+      const isChosen = start !== 'defaults' && location.engine;
+      const at = this._at(isChosen ? location : prefill);
+      const { launched_by: launchedBy, notes } = prefill;
+      const original = start === 'job' ? originalOf(prefill, clone) : null;
+      this._set({
+        ...{ ...at, prefill, start, launchedBy, original },
+        ...{ applied: null, written: null },
+        // A notebook whose cell starts a script opens the form of the script.
+        ...(launchedBy ? { path: prefill.path, notes } : { notes: [] })
+      });
+      this._replace(prefill.spec);
     } else if (!this.state.form) {
-      this._set({ ...place, start });
+      this._set({ ...location, start });
+    }
+    return prefill !== null;
+  }
+
+  /** Run the cells of the notebook from whose command the form was filled. */
+  async runNotebook(): Promise<void> {
+    const { launchedBy } = this.state;
+    if (launchedBy) {
+      this._isWholeNotebook = true;
+      await this.openFor(launchedBy.path);
+    }
+  }
+
+  /** Choose the cells of a notebook that run, now or as soon as the form is filled. */
+  chooseCells(cells: readonly ICellName[]): void {
+    this._isWholeNotebook = true;
+    this._chosenCells = cells;
+    if (this.state.form) {
+      this._applyCells();
+    }
+  }
+
+  private _applyCells(): void {
+    const { notebook, _chosenCells: chosen } = this;
+    const option = this.scriptOptions.find(({ flags }) =>
+      flags.includes(NOTEBOOK_CELLS_OPTION)
+    );
+    if (notebook && option && chosen) {
+      this._chosenCells = null;
+      this.setOption(
+        option,
+        cellsValue(notebook.cells, keysOf(notebook.cells, chosen))
+      );
     }
   }
 
@@ -79,24 +133,28 @@ export abstract class LaunchFilling extends LaunchRequests {
    * Values that the engine supports are kept. The state's `notes` list the values that are lost.
    */
   async moveTo(engine: EngineName): Promise<void> {
-    const from = this._place;
+    const from = this._location;
     const info = this.engines.find(({ name }) => name === engine);
     if (engine === from.engine || !info || this.isLocked || this.state.busy) {
       return;
     }
     this._set({ movingTo: engine, refusal: null });
     const now = this.spec;
-    const place = this._left.get(engine)?.place ?? placeOn(info);
-    const kept = await this._keptFor(place);
-    const prefill = await this._load(now, place, from.engine);
+    // At an engine that is new to the form, the server chooses the namespace of the file's volume.
+    const location = this._left.get(engine)?.location ?? {
+      engine,
+      namespace: ''
+    };
+    const kept = await this._keptFor(location);
+    const prefill = await this._load(now, location, from.engine);
     if (prefill) {
       const spec = kept
         ? restore(kept.spec, kept.begun, now, prefill.spec)
         : prefill.spec;
-      this._left.set(from.engine, { place: from, spec: now, begun: spec });
+      this._left.set(from.engine, { location: from, spec: now, begun: spec });
       this._cameFrom = from.engine;
       const { notes } = prefill;
-      this._set({ ...this._at(place), movingTo: null, prefill, notes });
+      this._set({ ...this._at(prefill), movingTo: null, prefill, notes });
       await this._fill(spec);
     } else {
       const refusal = this.state.failure;
@@ -161,6 +219,16 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
+  override resetField(field: string): void {
+    if (field === '/entrypoint/value' && this.original) {
+      const { entrypoint, working_dir } = this.original;
+      void this.setEntrypoint(entrypoint.kind, entrypoint.value);
+      this.setWorkingDir(working_dir);
+    } else {
+      super.resetField(field);
+    }
+  }
+
   /** Change the working directory to the file's folder, unless the user has chosen another directory. */
   private _followFile(kind: EntrypointKind, value: string): void {
     const { entrypoint, working_dir } = this.form.spec;
@@ -199,9 +267,9 @@ export abstract class LaunchFilling extends LaunchRequests {
   }
 
   /** Return the location for a file that was never run. */
-  protected async _usualPlace(): Promise<IPlace> {
+  protected async _usualLocation(): Promise<ILocation> {
     const engines = await this._askEngines();
-    return usualPlace(engines, await this._options.store.lastPlace());
+    return usualLocation(engines, await this._options.store.lastLocation());
   }
 
   /** Return the engines; request them if the page does not have them yet. */
@@ -227,18 +295,20 @@ export abstract class LaunchFilling extends LaunchRequests {
    * This is the spec that the form had there before. At an engine that is new to the form, it is the spec of the engine
    * that the form came from, converted by the server. Null if there is neither.
    */
-  private async _keptFor(place: IPlace): Promise<Omit<ILeft, 'place'> | null> {
-    const there = this._left.get(place.engine);
+  private async _keptFor(
+    location: ILocation
+  ): Promise<Omit<ILeft, 'location'> | null> {
+    const there = this._left.get(location.engine);
     const came = this._cameFrom && this._left.get(this._cameFrom);
     if (there || !came) {
       return there ?? null;
     }
-    const prefill = await this._load(came.spec, place, came.place.engine);
+    const prefill = await this._load(came.spec, location, came.location.engine);
     return prefill && { spec: prefill.spec, begun: came.begun };
   }
 
   /** Return the changes of the state for a location. Volumes and queues of another location are dropped. */
-  protected _at({ engine, namespace }: IPlace): Partial<ILaunchState> {
+  protected _at({ engine, namespace }: ILocation): Partial<ILaunchState> {
     const { state } = this;
     return engine === state.engine && namespace === state.namespace
       ? {}
@@ -247,9 +317,16 @@ export abstract class LaunchFilling extends LaunchRequests {
 
   /** Fill the form with a spec and request its preview. */
   protected async _fill(spec: JobSpec): Promise<void> {
+    this._replace(spec);
+    await this.preview.refresh();
+  }
+
+  /** Fill the form with a spec. */
+  private _replace(spec: JobSpec): void {
     this.preview.reset();
     this._edit(formOf(spec, this.state.prefill?.script.options ?? []));
-    await this.preview.refresh();
+    this._applyCells();
+    void this.presets.follow();
   }
 
   /**
@@ -261,7 +338,7 @@ export abstract class LaunchFilling extends LaunchRequests {
    */
   protected async _load(
     spec?: JobSpec,
-    place = this._place,
+    location = this._location,
     crossedFrom: EngineName | null = null
   ): Promise<Prefill | null> {
     const { path } = this.state;
@@ -271,9 +348,10 @@ export abstract class LaunchFilling extends LaunchRequests {
     try {
       prefill = await this._options.api.prefill({
         path,
-        ...(place.engine ? place : {}),
+        ...(location.engine ? location : {}),
         spec: spec ?? null,
-        crossed_from: crossedFrom
+        crossed_from: crossedFrom,
+        whole_notebook: this._isWholeNotebook
       });
     } catch (error) {
       failure = expectApiError(error);
@@ -292,15 +370,15 @@ export abstract class LaunchFilling extends LaunchRequests {
    * @returns The answer as `_load` returns it, and the location of the last request.
    */
   protected async _loadAt(
-    place: IPlace,
+    location: ILocation,
     spec?: JobSpec
-  ): Promise<{ prefill: Prefill | null; place: IPlace }> {
-    const prefill = await this._load(spec, place);
+  ): Promise<{ prefill: Prefill | null; location: ILocation }> {
+    const prefill = await this._load(spec, location);
     if (prefill || this.state.failure?.code !== 'NoSuchEngine') {
-      return { prefill, place };
+      return { prefill, location };
     }
-    const usual = await this._usualPlace();
-    return { prefill: await this._load(spec, usual), place: usual };
+    const usual = await this._usualLocation();
+    return { prefill: await this._load(spec, usual), location: usual };
   }
 
   /** State of the form at each engine that it has left. */
@@ -309,8 +387,22 @@ export abstract class LaunchFilling extends LaunchRequests {
   private _cameFrom: EngineName | null = null;
   /** The working directory that was set last because the file changed. */
   private _followed: string | null = null;
+  /** True if the form runs a notebook's cells even if one of them starts a script. */
+  private _isWholeNotebook = false;
+  /** Cells that the user chose in the notebook, until the form is filled. */
+  private _chosenCells: readonly ICellName[] | null = null;
   /** Number of the newest request for a prefilled form. Answers to older requests are dropped. */
   private _loading = 0;
   /** True if the script must be read as soon as the form is no longer busy. */
   private _isReadDue = false;
+}
+
+/** Return the spec of the cloned job as a form describes it, without the change that a fix made. */
+function originalOf(
+  { spec: filled, script }: Prefill,
+  clone: IClone | null
+): JobSpec {
+  const spec = clone?.was ? specWith(filled, clone.was) : filled;
+  const options = spec.entrypoint.kind === 'command' ? [] : script.options;
+  return specOf(formOf(spec, options), options);
 }

@@ -1,18 +1,27 @@
 /** Model of the launch form: opens it, restores it, and lets the user edit its manifest as YAML. */
-import { expectApiError } from '../../api/client';
+import { expectApiError } from '../../api/errors';
 import { ReadManifest } from '../../api/types';
-import { isMount } from './form';
-import { LaunchFilling } from './filling';
+import { isMount } from '../content/form';
+import { LaunchStartingPoints } from './startingPoints';
 import { IManifest } from './state';
 import { ISavedTab } from './store';
 
+/**
+ * Longest manifest, in characters, whose comments the form keeps. It is sent with each preview, and the server accepts
+ * 1 MiB.
+ */
+const LONGEST_WRITTEN = 200_000;
+
 /** Model of a launch form. */
-export class LaunchModel extends LaunchFilling {
+export class LaunchModel extends LaunchStartingPoints {
   /** Open the form: restore the tab's saved edits, or fill the form from its manifest, job or file. */
   async open(): Promise<void> {
     const { store, tab } = this._options;
     const saved = await store.tab(tab);
-    this._set({ images: await store.images() });
+    this._set({
+      images: await store.images(),
+      lastSubmission: await store.lastSubmission()
+    });
     if (saved && (await this._restore(saved))) {
       return;
     }
@@ -22,7 +31,7 @@ export class LaunchModel extends LaunchFilling {
     this._set({ lastTime: await this._lastTime() });
     const { clone, lastTime } = this.state;
     if (!(clone?.engine || lastTime?.engine)) {
-      this._set(await this._usualPlace());
+      this._set(await this._usualLocation());
     }
     await this.startFrom(clone ? 'job' : lastTime ? 'last' : 'defaults');
   }
@@ -76,7 +85,7 @@ export class LaunchModel extends LaunchFilling {
     const { text } = manifest;
     this._set({ busy: 'reading', refusal: null });
     try {
-      return await this._options.api.readManifest({ text, ...this._place });
+      return await this._options.api.readManifest({ text, ...this._location });
     } catch (error) {
       this._set({ refusal: expectApiError(error) });
       return null;
@@ -94,8 +103,10 @@ export class LaunchModel extends LaunchFilling {
     if (this.isFrozen) {
       return;
     }
+    const text = this.state.manifest?.text ?? null;
     this._set({ manifest: null, refusal: null });
     if (read) {
+      this._set({ written: keptText(text) });
       const { notes, spec } = read;
       // Keep incomplete rows: a manifest can't contain them.
       const rows = this.form.spec.mounts.filter(mount => !isMount(mount));
@@ -122,8 +133,8 @@ export class LaunchModel extends LaunchFilling {
       return;
     }
     const { engine, namespace, notes, spec } = read;
-    this._set({ engine, namespace, notes });
-    const prefill = await this._load(spec, this._place, engine);
+    this._set({ engine, namespace, notes, written: keptText(text) });
+    const prefill = await this._load(spec, this._location, engine);
     if (prefill) {
       this._set({ prefill });
       await this._fill(spec);
@@ -141,14 +152,20 @@ export class LaunchModel extends LaunchFilling {
     const { form, spec, manifest, sent = null, ...others } = saved;
     this._set(others);
     this._set({ lastTime: await this._lastTime() });
-    const { prefill, place } = await this._loadAt(this._place, spec);
+    const { prefill, location } = await this._loadAt(this._location, spec);
     if (!prefill) {
       return this.state.failure?.status !== 422; // after other errors the edits stay saved for another try
     }
     // Keep the request's id: a page that was reloaded during the submission must not create a second job.
-    const at = this._at(place.engine ? place : prefill);
+    const at = this._at(location.engine ? location : prefill);
     this._set({ ...at, prefill, form, manifest, sent });
+    void this.presets.follow();
     await this.preview.refresh();
     return true;
   }
+}
+
+/** Return a manifest whose comments the form keeps; null if it is too long. */
+function keptText(text: string | null): string | null {
+  return text !== null && text.length <= LONGEST_WRITTEN ? text : null;
 }

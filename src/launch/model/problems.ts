@@ -1,12 +1,17 @@
 /** Checks of the launch form: the page's own and those of the server. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ApiError } from '../../api/client';
+import { ApiError } from '../../api/errors';
 import { NAME_PATTERN } from '../../api/constants';
 import { Check, JobSpec, Prefill, ScriptOption } from '../../api/types';
 import { CommandPreview } from './commandPreview';
-import { fieldOf, ILaunchForm, IPair, isEnvName, MORE } from './form';
+import { fieldOf } from '../content/fieldPointers';
+import { ILaunchForm, IPair, isEnvName, MORE } from '../content/form';
 import { IEditedManifest } from './state';
-import { defaultValue, isAcceptable, optionKey } from './scriptOptions';
+import {
+  defaultValue,
+  isAcceptable,
+  optionKey
+} from '../content/scriptOptions';
 import { splitWords } from '../../common/shellWords';
 
 /** Code of the server's check that a required option has no value. */
@@ -29,6 +34,10 @@ export interface IChecked extends Pick<
   prefill: Prefill | null;
   /** The server's refusal of the current form. */
   refusal: ApiError | null;
+  /** Checks of the sweep; empty if the form has none. */
+  sweep: readonly Check[];
+  /** True if the sweep has a rule without a metric. */
+  lacksMetric: boolean;
   trans: TranslationBundle;
 }
 
@@ -42,6 +51,8 @@ export function knownChecks({
   refusal,
   shown,
   failure,
+  sweep,
+  lacksMetric,
   ...others
 }: IChecked): readonly Check[] {
   if (manifest) {
@@ -59,9 +70,13 @@ export function knownChecks({
     form,
     options,
     [refusal, failure && holds(failure) ? failure : null],
-    (shown?.checks ?? prefill?.checks ?? []).filter(
-      check => check.level !== 'error' || holds(check)
-    ),
+    [
+      ...(lacksMetric ? [metricProblem(others.trans)] : []),
+      ...sweep,
+      ...(shown?.checks ?? prefill?.checks ?? []).filter(
+        check => check.level !== 'error' || holds(check)
+      )
+    ],
     others.trans
   );
 }
@@ -192,7 +207,7 @@ export function nameProblem(
   trans: TranslationBundle
 ): string | null {
   if (!name) {
-    return trans.__('Name the job.');
+    return trans.__('Enter a name for the job.');
   }
   return new RegExp(NAME_PATTERN).test(name)
     ? null
@@ -260,6 +275,13 @@ function optionProblems(
   });
 }
 
+function metricProblem(trans: TranslationBundle): Check {
+  return error(
+    '/sweep/rule/metric',
+    trans.__('Enter the name of a metric, such as val_loss.')
+  );
+}
+
 function moreProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
   switch (splitWords(form.more).error) {
     case null:
@@ -273,12 +295,7 @@ function moreProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
         )
       ];
     case 'backslash':
-      return [
-        error(
-          MORE,
-          trans.__('A backslash stands at the end with nothing behind it.')
-        )
-      ];
+      return [error(MORE, trans.__('The text ends with a backslash.'))];
   }
 }
 
@@ -290,7 +307,7 @@ function envProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
       return []; // a new row
     }
     if (!name) {
-      return [error(field, trans.__('Name the variable.'))];
+      return [error(field, trans.__('Enter the name of the variable.'))];
     }
     if (!isEnvName(name)) {
       return [
@@ -324,7 +341,9 @@ function pairProblems(
   return rows.flatMap(({ name, value }, index) => {
     const place = `${field}/${index}/name`;
     if (!name) {
-      return value ? [error(place, trans.__('Name the label.'))] : [];
+      return value
+        ? [error(place, trans.__('Enter the name of the label.'))]
+        : [];
     }
     return rows.findIndex(other => other.name === name) < index
       ? [error(place, trans.__('%1 is given twice.', name))]
@@ -341,7 +360,7 @@ function tolerationProblems(
       ? [
           error(
             `/scheduling/tolerations/${index}`,
-            trans.__('Name the taint that is tolerated.')
+            trans.__('Enter the key of the taint.')
           )
         ]
       : []
@@ -352,13 +371,18 @@ function mountProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
   return form.spec.mounts.flatMap(({ claim, mount_path }, index) => [
     ...(claim
       ? []
-      : [error(`/mounts/${index}/claim`, trans.__('Name the PVC.'))]),
+      : [
+          error(
+            `/mounts/${index}/claim`,
+            trans.__('Enter the name of the PVC.')
+          )
+        ]),
     ...(mount_path
       ? []
       : [
           error(
             `/mounts/${index}/mount_path`,
-            trans.__('Say where the job sees it.')
+            trans.__('Enter the path in the job.')
           )
         ])
   ]);

@@ -1,9 +1,19 @@
 /** Requests of the launch form: volumes, queues and engines to choose from, dry run, and creation of the job. */
+import { ServerConnection } from '@jupyterlab/services';
 import { JSONExt, ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { ApiError, expectApiError } from '../../api/client';
-import { Job, JobSpec } from '../../api/types';
+import { ApiError, expectApiError } from '../../api/errors';
+import {
+  FileDiff,
+  Job,
+  JobSpec,
+  PreviewRequest,
+  RepositoryFacts,
+  KindSchema,
+  SnapshotPreview,
+  SweepResult
+} from '../../api/types';
 import { LaunchFields } from './fields';
-import { IPlace } from '../../cluster/model/places';
+import { ILocation } from '../../cluster/model/locations';
 import { JobRequest } from './state';
 
 /** Base class of the launch form's model: sends all requests except those that fill the form. */
@@ -33,6 +43,44 @@ export abstract class LaunchRequests extends LaunchFields {
     );
   }
 
+  /** Return the fields of the engine's manifests. */
+  readManifestSchema(): Promise<KindSchema> {
+    return this._options.api.manifestSchema(this._location.engine);
+  }
+
+  /** Return the files of the snapshot that the form would take; null if it takes none. */
+  async readSnapshot(signal: AbortSignal): Promise<SnapshotPreview | null> {
+    const { spec } = this;
+    return spec.source?.kind === 'snapshot'
+      ? this._options.api.snapshot({ ...this._location, spec }, signal)
+      : null;
+  }
+
+  /** Return facts about the form's git repository and the user's clone; without the form's source, about the clone. */
+  readRepository(
+    hasSource: boolean,
+    signal?: AbortSignal
+  ): Promise<RepositoryFacts> {
+    const spec = hasSource ? this.spec : { ...this.spec, source: null };
+    return this._options.api.repository({ ...this._location, spec }, signal);
+  }
+
+  /** Return how a file of the snapshot differs from the commit that is checked out. */
+  readSnapshotDiff(file: string): Promise<FileDiff> {
+    const { spec } = this;
+    return this._options.api.snapshotDiff({ ...this._location, spec, file });
+  }
+
+  /** Settings of the connection, for parts of the form with a client of their own. */
+  get serverSettings(): ServerConnection.ISettings {
+    return this._options.api.serverSettings;
+  }
+
+  /** The form as the server reads it, to preview or to try the job. */
+  get previewRequest(): PreviewRequest {
+    return { ...this._location, ...this._source, spec: this._previewed };
+  }
+
   /** Request the engines anew, with their capabilities and permissions. */
   async refreshEngines(): Promise<void> {
     try {
@@ -57,7 +105,7 @@ export abstract class LaunchRequests extends LaunchFields {
       return api.dryRun(request);
     });
     if (preview && isSame(asked, this._request)) {
-      this.preview.show(preview, this.spec);
+      this.preview.show(preview, this._previewed);
       const failed = this.checks.some(check => check.level === 'error');
       this._set({ dryRunPassed: !failed });
     }
@@ -83,10 +131,38 @@ export abstract class LaunchRequests extends LaunchFields {
     return job;
   }
 
+  /**
+   * Create the jobs of the sweep. The form stays busy after success, because the caller closes it.
+   *
+   * @param isReady - Prepares the request, for example saves the file. Nothing is sent if it returns false.
+   * @returns Null if nothing was sent or the server refused the sweep. `state.refusal` has the reason.
+   */
+  async submitSweep(
+    isReady?: () => Promise<boolean>
+  ): Promise<SweepResult | null> {
+    if (this.sweepJobs.chosen.length === 0) {
+      return null; // the preview shows the reason
+    }
+    const result = await this._send('submitting', isReady, () => {
+      const request = this.sweepRequest;
+      if (request === null) {
+        throw new Error('The form has no sweep.');
+      }
+      const { requestId: request_id } = this.form;
+      return this._options.api.createSweep({ ...request, request_id });
+    });
+    if (result) {
+      await this._remember(this.spec);
+    } else if (this.state.refusal?.code === 'NoAnswer') {
+      this._set({ refusal: this._unknownEnd(this.state.refusal.message) });
+    }
+    return result;
+  }
+
   /** Return the error for a lost connection. The server may or may not have created the job. */
   private _unknownEnd(message: string): ApiError {
     const hint = this._options.trans.__(
-      'It is not known whether the job was created. Submit again when the server is back: the job is not made twice.'
+      'It is not known whether the job was created. Submit again when the server is back: the job is not created twice.'
     );
     return new ApiError(0, { message, code: 'NoAnswer', hint });
   }
@@ -98,9 +174,9 @@ export abstract class LaunchRequests extends LaunchFields {
   private get _request(): JobRequest {
     const { sent } = this.state;
     const request = {
-      ...this._place,
+      ...this._location,
       ...this._source,
-      spec: this.spec,
+      spec: this._previewed,
       request_id: this.form.requestId
     };
     return sent && isSame(sent, request) ? sent : request;
@@ -143,17 +219,18 @@ export abstract class LaunchRequests extends LaunchFields {
     const { store } = this._options;
     const { path, manifest } = this.state;
     const { image } = spec.runtime;
-    const place = this._place;
-    await store.saveLastPlace(place);
+    const location = this._location;
+    await store.saveLastLocation(location);
     if (manifest) {
       return; // the edited manifest was submitted, not the form
     }
     if (image) {
       await store.saveImage(image);
     }
+    const time = Date.now() / 1000;
+    await store.saveLastSubmission({ spec, time });
     if (path !== null) {
-      const time = Date.now() / 1000;
-      await store.saveLastTime(path, { ...place, spec, time });
+      await store.saveLastTime(path, { ...location, spec, time });
     }
   }
 
@@ -163,10 +240,10 @@ export abstract class LaunchRequests extends LaunchFields {
    * @param take - Receives the answer, or the error.
    */
   private async _ask<T>(
-    ask: (place: IPlace) => Promise<T>,
+    ask: (location: ILocation) => Promise<T>,
     take: (answer: T | null, failure: ApiError | null) => void
   ): Promise<void> {
-    const { engine, namespace } = this._place;
+    const { engine, namespace } = this._location;
     let answer: T | null = null;
     let failure: ApiError | null = null;
     try {
@@ -174,7 +251,7 @@ export abstract class LaunchRequests extends LaunchFields {
     } catch (error) {
       failure = expectApiError(error);
     }
-    const now = this._place;
+    const now = this._location;
     if (now.engine === engine && now.namespace === namespace) {
       take(answer, failure);
     }

@@ -1,28 +1,31 @@
 /** State of a launch tab, and the objects from which a tab is opened. */
 import { EngineName } from '../../api/aliases';
-import { ApiError } from '../../api/client';
+import { ApiError } from '../../api/errors';
 import {
   Check,
   CreateJob,
   JobSpec,
+  NotebookLaunch,
   Prefill,
   QueueList,
   Volume
 } from '../../api/types';
-import { ILaunchForm } from './form';
-import { IPlace, SERVERS_CHOICE } from '../../cluster/model/places';
+import { ILaunchForm } from '../content/form';
+import { ILocation, SERVERS_CHOICE } from '../../cluster/model/locations';
 
 /** Source of the form's content: the file's last submission, another job, or the defaults. */
 export type Start = 'last' | 'job' | 'defaults';
 
 /** A job whose spec fills the form. */
-export interface IClone extends Partial<IPlace> {
+export interface IClone extends Partial<ILocation> {
   /** Id of the job; missing in tabs that older versions saved. */
   id?: string;
   name: string;
   spec: JobSpec;
   /** Label of the fix that was applied to the spec. */
   fix?: string;
+  /** Values of the job that the fix replaced, by JSON pointer. */
+  was?: Record<string, unknown>;
 }
 
 /** A manifest that fills the form: a file or a pasted text. */
@@ -34,10 +37,24 @@ export interface IManifest {
 }
 
 /** The last submission of a file. */
-export interface ILastTime extends IPlace {
+export interface ILastTime extends ILocation {
   spec: JobSpec;
   /** Time of the submission, in seconds since the epoch. */
   time: number;
+}
+
+/** The last submission of any file. */
+export type ILastSubmission = Omit<ILastTime, keyof ILocation>;
+
+/** A preset that was applied to the form. */
+export interface IApplied {
+  name: string;
+  /** Warnings about values that did not fit. */
+  notes: Check[];
+  /** Content of the form before; null after a later edit, which undoing would drop. */
+  before: ILaunchForm | null;
+  /** True after the user has closed the notice. */
+  isRead: boolean;
 }
 
 /** A manifest that the user edits instead of the form. */
@@ -51,7 +68,7 @@ export interface IEditedManifest {
 export type JobRequest = Omit<CreateJob, 'dry_run'>;
 
 /** State of a launch tab. */
-export interface ILaunchState extends IPlace {
+export interface ILaunchState extends ILocation {
   /** Path of the form's file in the contents API; null if the job has no file. */
   path: string | null;
   /** The engine to which the form is moving; null if it is not moving. */
@@ -62,12 +79,20 @@ export interface ILaunchState extends IPlace {
   reading: boolean;
   /** Source of the form's content. */
   start: Start;
+  /** The command of a notebook from which the form was filled; null for another source. */
+  launchedBy: NotebookLaunch | null;
   /** The job from which the form was opened. */
   clone: IClone | null;
   /** Title of a tab without a file and without a job: the name of the manifest. */
   title: string | null;
   /** The file's last submission; null if there is none. */
   lastTime: ILastTime | null;
+  /** The last submission of any file; null if there is none. */
+  lastSubmission: ILastSubmission | null;
+  /** The spec of the cloned job as the form was filled with it; null if the form started from something else. */
+  original: JobSpec | null;
+  /** The preset that was applied last; null if it was undone, or the form was filled anew. */
+  applied: IApplied | null;
   /** The last prefilled form of the server; null before the first answer. */
   prefill: Prefill | null;
   /** Error of the request for a prefilled form; null if it succeeded. */
@@ -76,6 +101,8 @@ export interface ILaunchState extends IPlace {
   form: ILaunchForm | null;
   /** The manifest that the user edits and submits instead of the form; null while the form is used. */
   manifest: IEditedManifest | null;
+  /** The manifest that the user has written before; the form's manifest keeps its comments. Null if there is none. */
+  written: string | null;
   /** Messages about values that were lost, corrected or assumed when the form was filled. */
   notes: Check[];
   /** Name of the field that the user edited last. */
@@ -109,13 +136,18 @@ export function beginningState(options: {
     filling: false,
     reading: false,
     start: 'defaults',
+    launchedBy: null,
     clone: options.clone ?? null,
     title: options.manifest?.name ?? null,
     lastTime: null,
+    lastSubmission: null,
+    original: null,
+    applied: null,
     prefill: null,
     failure: null,
     form: null,
     manifest: null,
+    written: null,
     notes: [],
     lastEdited: null,
     volumes: null,

@@ -2,9 +2,16 @@
 import { IStateDB } from '@jupyterlab/statedb';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { Check, JobSpec } from '../../api/types';
-import { ILaunchForm } from './form';
-import { IPlace } from '../../cluster/model/places';
-import { IClone, IEditedManifest, ILastTime, JobRequest, Start } from './state';
+import { ILaunchForm } from '../content/form';
+import { ILocation } from '../../cluster/model/locations';
+import {
+  IClone,
+  IEditedManifest,
+  ILastSubmission,
+  ILastTime,
+  JobRequest,
+  Start
+} from './state';
 
 const PREFIX = 'jupyterlab_t9kjob:launch';
 
@@ -12,17 +19,21 @@ const PREFIX = 'jupyterlab_t9kjob:launch';
 const IMAGES = 5;
 
 /** Content of an open launch tab. It is restored after a reload of the page. */
-export interface ISavedTab extends IPlace {
+export interface ISavedTab extends ILocation {
   path: string | null;
   start: Start;
   clone: IClone | null;
   title: string | null;
   manifest: IEditedManifest | null;
+  /** The manifest that the user has written before; missing in tabs that older versions saved. */
+  written?: string | null;
   notes: Check[];
   /** Content of the form, including incomplete rows and invalid texts. */
   form: ILaunchForm;
   /** The spec that the form describes. */
   spec: JobSpec;
+  /** The spec of the cloned job; missing in tabs that older versions saved. */
+  original?: JobSpec | null;
   /** The last request to create the job; missing in tabs that older versions saved. */
   sent?: JobRequest | null;
 }
@@ -41,6 +52,16 @@ export class LaunchStore {
     return this._save(`last:${path}`, last);
   }
 
+  /** Return the last submission of any file. */
+  lastSubmission(): Promise<ILastSubmission | null> {
+    return this._fetch<ILastSubmission>('last-submission');
+  }
+
+  /** Store the last submission. */
+  saveLastSubmission(last: ILastSubmission): Promise<void> {
+    return this._save('last-submission', last);
+  }
+
   /** Return the saved content of an open tab. */
   tab(id: string): Promise<ISavedTab | null> {
     return this._fetch<ISavedTab>(`tab:${id}`);
@@ -57,13 +78,13 @@ export class LaunchStore {
   }
 
   /** Return the location of the job that was submitted last. */
-  lastPlace(): Promise<IPlace | null> {
-    return this._fetch<IPlace>('place');
+  lastLocation(): Promise<ILocation | null> {
+    return this._fetch<ILocation>('place');
   }
 
   /** Store the location of a submitted job. */
-  saveLastPlace(place: IPlace): Promise<void> {
-    return this._save('place', place);
+  saveLastLocation(location: ILocation): Promise<void> {
+    return this._save('place', location);
   }
 
   /** Return the images of earlier jobs, the most recent first. */

@@ -2,7 +2,8 @@
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
-import { useLaunch } from './context';
+import { allowedTexts } from '../content/locks';
+import { useLaunch, useLock } from './context';
 import { useField } from './Row';
 
 /** A choice of a combobox. */
@@ -38,7 +39,7 @@ interface IComboboxProps {
 export function Combobox({
   field,
   value,
-  choices,
+  choices: offered,
   onChange,
   lazy = false,
   code = false,
@@ -47,6 +48,14 @@ export function Combobox({
 }: IComboboxProps): React.JSX.Element {
   const { trans } = useLaunch();
   const { id, ...described } = useField(field);
+  const { readOnly } = described;
+  const lock = useLock(field);
+  const allowed = lock && allowedTexts(lock);
+  const choices = allowed
+    ? allowed.map(
+        text => offered.find(choice => choice.value === text) ?? { value: text }
+      )
+    : offered;
   const [typed, setTyped] = React.useState<string | null>(null);
   const [open, setOpen] = React.useState(false);
   const [active, setActive] = React.useState(-1);
@@ -97,6 +106,9 @@ export function Combobox({
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (readOnly) {
+      return;
+    }
     if (by) {
       event.preventDefault();
       if (isOpen) {
@@ -148,7 +160,7 @@ export function Combobox({
         onKeyDown={onKeyDown}
         onBlur={leave}
       />
-      {choices.length > 0 && (
+      {choices.length > 0 && !readOnly && (
         <button
           type="button"
           tabIndex={-1} // the arrow keys open the list

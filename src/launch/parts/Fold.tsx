@@ -3,7 +3,7 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
 import { useLaunch, useModel } from './context';
-import { FoldName, placeOf } from './fieldNames';
+import { FoldName, describeField } from './fieldNames';
 import { IFolding } from './Group';
 import { Summary, SummaryText } from './Summary';
 
@@ -30,7 +30,7 @@ export function Fold({
   const wrong = useModel(({ checks }) =>
     checks.some(
       ({ level, field }) =>
-        level === 'error' && field && placeOf(field, trans)?.fold === name
+        level === 'error' && field && describeField(field, trans)?.fold === name
     )
   );
   const open = wrong || folding.isOpen(name);

@@ -1,10 +1,10 @@
 /** Group of fields that folds to one line. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { errorIcon, warningIcon } from '../../ui/icons';
+import { errorIcon, lockIcon, warningIcon } from '../../ui/icons';
 import { Icon } from '../../ui/Icon';
 import { useLaunch, useModel } from './context';
-import { FoldName, GroupName, placeOf } from './fieldNames';
+import { FoldName, GroupName, describeField } from './fieldNames';
 import { Summary, SummaryText } from './Summary';
 
 /** State of the form's groups and folds. */
@@ -43,9 +43,16 @@ export function Group({
           check =>
             check.level === level &&
             check.field &&
-            placeOf(check.field, trans)?.group === name
+            describeField(check.field, trans)?.group === name
         ).length
     )
+  );
+  const locked = useModel(
+    ({ locks }) =>
+      [...locks].filter(
+        ([field, { rule }]) =>
+          rule === 'value' && describeField(field, trans)?.group === name
+      ).length
   );
   const caret = open ? caretDownIcon : caretRightIcon;
   const id = `${prefix}group-${name}`;
@@ -62,6 +69,12 @@ export function Group({
           <Icon of={caret} />
           <span>{title}</span>
           {!open && <SummaryText of={summary} />}
+          {locked > 0 && (
+            <span className="jp-t9k-Launch-count" data-level="lock">
+              <Icon of={lockIcon} />
+              {trans._n('%1 field locked', '%1 fields locked', locked)}
+            </span>
+          )}
           {errors > 0 && (
             <span className="jp-t9k-Launch-count" data-level="error">
               <Icon of={errorIcon} />

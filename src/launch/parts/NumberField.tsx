@@ -6,7 +6,8 @@ import {
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
-import { useDraft, useLaunch } from './context';
+import { largestNumber } from '../content/locks';
+import { useDraft, useLaunch, useLock } from './context';
 import { useField } from './Row';
 
 /** Properties of a spinner. */
@@ -38,7 +39,7 @@ export function Spinner({
   };
   const onKeyDown = (event: React.KeyboardEvent) => {
     const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    if (by) {
+    if (by && !props.readOnly) {
       event.preventDefault();
       step(by);
     }
@@ -48,7 +49,7 @@ export function Spinner({
       type="button"
       tabIndex={-1} // the arrow keys count as well
       aria-label={label}
-      disabled={props.disabled}
+      disabled={props.disabled || props.readOnly}
       onClick={() => step(by)}
     >
       <Icon of={icon} />
@@ -99,6 +100,7 @@ export function NumberField({
   ...props
 }: INumberFieldProps): React.JSX.Element {
   const { model, trans } = useLaunch();
+  const most = Math.min(max, largestNumber(useLock(field)) ?? max);
   const text = useDraft(field) ?? String(value ?? '');
   return (
     <Spinner
@@ -106,7 +108,7 @@ export function NumberField({
       {...props}
       text={text}
       min={min}
-      max={max}
+      max={most}
       style={{ width: `calc(${Math.max(4, text.length + 1)}ch + 40px)` }}
       onChange={next => {
         const number = Number(next);

@@ -2,7 +2,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { LaunchModel } from '../model/launch';
-import { IPair } from '../model/form';
+import { IPair } from '../content/form';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from './context';
 import { Row } from './Row';

@@ -1,12 +1,16 @@
 /** Row of the launch form: label, control, caption and errors of a field. */
 import * as React from 'react';
 import { Fix } from '../../api/types';
-import { errorIcon, warningIcon } from '../../ui/icons';
+import { errorIcon, lockIcon, warningIcon } from '../../ui/icons';
 import { MISSING } from '../model/problems';
-import { LinkButton } from '../../ui/Buttons';
+import { undoIcon } from '@jupyterlab/ui-components';
+import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
-import { useChecks, useLaunch, useModel } from './context';
-import { placeOf } from './fieldNames';
+import { changedPointer, isDifferent } from '../content/differences';
+import { describeLock } from '../content/locks';
+import { describeValue, valueAt } from '../content/presets';
+import { useChecks, useLaunch, useLock, useModel } from './context';
+import { describeField } from './fieldNames';
 import { SourceLink } from './SourceLink';
 
 /** Properties of a field's control. */
@@ -14,6 +18,7 @@ interface IFieldProps {
   id: string;
   'data-field': string;
   'aria-invalid': boolean | undefined;
+  readOnly: boolean | undefined;
   'aria-describedby': string;
 }
 
@@ -28,11 +33,13 @@ export function useField(field: string): IFieldProps {
   const invalid = useModel(({ checks }) =>
     checks.some(check => check.level === 'error' && check.field === field)
   );
+  const isFixed = useLock(field)?.rule === 'value';
   return {
     id,
     'data-field': field,
     'aria-invalid': invalid || undefined,
-    'aria-describedby': `${id}-caption ${id}-errors`
+    readOnly: isFixed || undefined,
+    'aria-describedby': `${id}-caption ${id}-lock ${id}-errors`
   };
 }
 
@@ -71,6 +78,66 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
   );
 }
 
+/** The administrator's rule for a field, with the reason. */
+function LockNote({ field }: { field: string }): React.JSX.Element | null {
+  const { trans } = useLaunch();
+  const id = useFieldId(field);
+  const lock = useLock(field);
+  if (!lock) {
+    return null;
+  }
+  return (
+    <div id={`${id}-lock`} className="jp-t9k-Launch-lock jp-t9k-caption">
+      <Icon of={lockIcon} />
+      <span>{describeLock(lock, trans)}</span>
+    </div>
+  );
+}
+
+/** The value that a field has in the cloned job, and a button that restores it; nothing if it is the same. */
+function Was({ fields }: { fields: string[] }): React.JSX.Element | null {
+  const { model, trans, reveal } = useLaunch();
+  const was = useModel(({ original, differences, spec }) => {
+    const changed = fields.filter(
+      field =>
+        original !== null &&
+        differences.includes(field) &&
+        isDifferent(spec, original, field)
+    );
+    return changed.map(field => {
+      const pointer = original && changedPointer(spec, original, field);
+      const value = valueAt(original, field);
+      // A part without this value, such as the shared memory's size, was on or off as a whole.
+      const was =
+        (value ?? null) === null && pointer !== field
+          ? (valueAt(original, pointer ?? '') ?? null) !== null
+          : value;
+      return { field, text: describeValue(was, field, trans) };
+    });
+  });
+  if (!was.length) {
+    return null;
+  }
+  const [{ field }] = was;
+  const name = describeField(field, trans)?.name ?? field;
+  return (
+    <span className="jp-t9k-Launch-was">
+      {trans.__(
+        'was %1',
+        [...new Set(was.map(({ text }) => text))].join(' · ')
+      )}
+      <IconButton
+        icon={undoIcon}
+        label={trans.__('Restore %1 of the cloned job', name)}
+        onClick={() => {
+          was.forEach(each => model.resetField(each.field));
+          reveal(field); // the button, which has the focus, disappears
+        }}
+      />
+    </span>
+  );
+}
+
 /** Properties of a row. */
 interface IRowProps {
   /** Field that the label and the caption describe. */
@@ -96,13 +163,20 @@ export function Row({
 }: IRowProps): React.JSX.Element {
   const { trans } = useLaunch();
   const id = useFieldId(field);
-  const label = ownLabel ?? placeOf(field, trans)?.name;
+  const label = ownLabel ?? describeField(field, trans)?.name;
   const edited = useModel(
     ({ state: { lastEdited } }) =>
       lastEdited !== null && [field, ...others].includes(lastEdited)
   );
+  const differs = useModel(({ differences }) =>
+    [field, ...others].some(each => differences.includes(each))
+  );
   return (
-    <div className="jp-t9k-Launch-row" data-edited={edited || undefined}>
+    <div
+      className="jp-t9k-Launch-row"
+      data-edited={edited || undefined}
+      data-differs={differs || undefined}
+    >
       {group ? (
         <span id={`${id}-label`} className="jp-t9k-Launch-label">
           {label}
@@ -113,10 +187,16 @@ export function Row({
         </label>
       )}
       <div className="jp-t9k-Launch-control">
-        <div className="jp-t9k-Launch-line">{children}</div>
+        <div className="jp-t9k-Launch-line">
+          {children}
+          <Was fields={[field, ...others]} />
+        </div>
         <div id={`${id}-caption`} className="jp-t9k-caption">
           {caption}
         </div>
+        {[field, ...others].map(each => (
+          <LockNote key={`${each}-lock`} field={each} />
+        ))}
         {[field, ...others].map(each => (
           <FieldErrors key={each} field={each} />
         ))}

@@ -12,9 +12,9 @@ export function SourceLink({
 }): React.JSX.Element | null {
   const { actions } = useLaunch();
   if (link?.kind === 'file' && link.path !== null) {
-    const { path, line, label } = link;
+    const { path, line, cell, label } = link;
     return (
-      <LinkButton data-code onClick={() => actions.openFile(path, line)}>
+      <LinkButton data-code onClick={() => actions.openFile(path, line, cell)}>
         {label}
       </LinkButton>
     );

@@ -109,7 +109,7 @@ export function SpanField({
       onChange(span);
     } else {
       const problem = trans.__(
-        'Give a time with its unit, such as 12h, 90 min or 1h 30min.'
+        'Enter a duration with its unit, such as 12h, 90 min or 1h 30min.'
       );
       model.setDraft(field, { text, problem });
     }

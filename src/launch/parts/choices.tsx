@@ -6,6 +6,8 @@ import { useField } from './Row';
 
 /** Properties of a list. */
 interface ISelectProps extends React.SelectHTMLAttributes<HTMLSelectElement> {
+  /** True if the administrator has set the value. */
+  readOnly?: boolean;
   children: React.ReactNode;
 }
 
@@ -14,9 +16,12 @@ export function Select({
   children,
   ...props
 }: ISelectProps): React.JSX.Element {
+  const { readOnly, ...others } = props;
   return (
     <span className="jp-t9k-Launch-select">
-      <select {...props}>{children}</select>
+      <select {...others} disabled={props.disabled || readOnly}>
+        {children}
+      </select>
       <Icon of={caretDownIcon} />
     </span>
   );
@@ -39,12 +44,13 @@ export function CheckField({
   disabled,
   children
 }: ICheckFieldProps): React.JSX.Element {
+  const { readOnly, ...described } = useField(field);
   return (
     <label className="jp-t9k-Launch-check">
       <input
         type="checkbox"
-        {...useField(field)}
-        disabled={disabled}
+        {...described}
+        disabled={disabled || readOnly}
         checked={checked}
         onChange={event => onChange(event.target.checked)}
       />

@@ -2,11 +2,11 @@
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Check, JobSpec } from '../../api/types';
+import { Check, JobSpec, Lock } from '../../api/types';
 import { LaunchModel } from '../model/launch';
 import { isEqual } from '../../common/memo';
 import { useValue } from '../../common/hooks';
-import { WithShortcut } from '../../common/shortcut';
+import { IWithShortcut } from '../../common/shortcut';
 import { ILinePlace } from '../../ui/YamlEditor';
 
 /** Actions of the form that need the lab. */
@@ -14,11 +14,14 @@ export interface ILaunchActions {
   /**
    * Open a file in an editor.
    *
-   * @param line - Line to show, from 1.
+   * @param line - Line to show, from 1; in a notebook, the line of the cell.
+   * @param cell - Cell of a notebook to show, from 1.
    */
-  openFile(path: string, line?: number | null): void;
+  openFile(path: string, line?: number | null, cell?: number | null): void;
   /** Let the user choose a script or notebook; null if none was chosen. */
   chooseFile(): Promise<string | null>;
+  /** Let the user choose a file of rows for a sweep; null if none was chosen. */
+  chooseRows(): Promise<string | null>;
   /** Let the user choose a folder; null if none was chosen. */
   chooseFolder(): Promise<string | null>;
   /** Let the user paste a manifest, and open a form with it. */
@@ -31,8 +34,10 @@ export interface ILaunchActions {
   submit(): void;
   /** Validate the form without creating a job. */
   dryRun(): void;
+  /** Save the form's file, or let the user run the saved version; false if the user cancels. */
+  saveFirst(): Promise<boolean>;
   /** Returns a label with the keyboard shortcut of a command. */
-  withShortcut: WithShortcut;
+  withShortcut: IWithShortcut;
 }
 
 /**
@@ -105,6 +110,11 @@ export function useOptional<Part>(
     return part !== null;
   });
   return [isSet, last];
+}
+
+/** Return the administrator's lock on a field; null if there is none. */
+export function useLock(field: string): Lock | null {
+  return useModel(({ locks }) => locks.get(field) ?? null);
 }
 
 /** Return the checks that fulfil a condition. */

@@ -1,15 +1,27 @@
 /** Names and positions of the launch form's fields. */
 import { TranslationBundle } from '@jupyterlab/translation';
+import {
+  NOTEBOOK_CELLS_OPTION,
+  NOTEBOOK_INSTALL_OPTION
+} from '../../api/constants';
 
 /** Groups of the form. */
 export type GroupName =
-  'what' | 'notebook' | 'size' | 'where' | 'data' | 'lifecycle' | 'tensorboard';
+  | 'what'
+  | 'notebook'
+  | 'code'
+  | 'sweep'
+  | 'size'
+  | 'where'
+  | 'data'
+  | 'lifecycle'
+  | 'tensorboard';
 
 /** Folds within a group. */
 export type FoldName = 'image' | 'placement' | 'security';
 
 /** Position and name of a field. */
-interface IPlaceInForm {
+interface IFieldDescription {
   group: GroupName;
   /** The fold within the group; missing for a field outside of folds. */
   fold?: FoldName;
@@ -22,10 +34,16 @@ interface IPlaceInForm {
  *
  * @param field - JSON pointer into the spec, or the flag of a script's option.
  */
-export function placeOf(
+export function describeField(
   field: string,
   trans: TranslationBundle
-): IPlaceInForm | null {
+): IFieldDescription | null {
+  if (field === NOTEBOOK_CELLS_OPTION) {
+    return { group: 'notebook', name: trans.__('Code cells') };
+  }
+  if (field === NOTEBOOK_INSTALL_OPTION) {
+    return { group: 'notebook', name: trans.__('Install step') };
+  }
   if (!field.startsWith('/')) {
     return { group: 'what', name: field };
   }
@@ -61,8 +79,41 @@ export function placeOf(
     case '/entrypoint/kind':
     case '/entrypoint/value':
       return { group: 'what', name: trans.__('Entrypoint') };
+    case '/sweep/at_a_time':
+      return { group: 'sweep', name: trans.__('At a time') };
+    case '/sweep/on_failure':
+      return { group: 'sweep', name: trans.__('When a job fails') };
+    case '/sweep/rows_path':
+      return { group: 'sweep', name: trans.__('File') };
+    case '/sweep/rule':
+      return { group: 'sweep', name: trans.__('Stop early') };
+    case '/sweep/rule/metric':
+      return { group: 'sweep', name: trans.__('Metric') };
+    case '/sweep/rule/after':
+      return { group: 'sweep', name: trans.__('From step') };
+    case '/sweep/rule/least_jobs':
+      return { group: 'sweep', name: trans.__('Other jobs') };
+    case '/sweep/count':
+    case '/sweep/seed':
+    case '/sweep/fields':
+    case '/sweep/left_out':
+      return { group: 'sweep', name: trans.__('Combinations') };
     case '/working_dir':
       return { group: 'what', name: trans.__('Working directory') };
+    case '/source':
+      return { group: 'code', name: trans.__('Code') };
+    case '/source/folder':
+      return { group: 'code', name: trans.__('Folder') };
+    case '/source/leave_out':
+      return { group: 'code', name: trans.__('Left out') };
+    case '/source/address':
+      return { group: 'code', name: trans.__('Address') };
+    case '/source/ref':
+      return { group: 'code', name: trans.__('Branch or commit') };
+    case '/source/secret':
+      return { group: 'code', name: trans.__('Credentials') };
+    case '/source/history':
+      return { group: 'code', name: trans.__('Clone') };
     case '/namespace':
       return { group: 'where', name: trans.__('Namespace') };
     case '/runtime/image':

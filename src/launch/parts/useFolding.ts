@@ -6,6 +6,7 @@ import { IFolding } from './Group';
 
 /** Groups and folds that are closed by default, because few jobs need other values than the defaults. */
 const FOLDED: readonly (GroupName | FoldName)[] = [
+  'code',
   'where',
   'data',
   'lifecycle',

@@ -7,7 +7,7 @@ import { errorIcon, hintIcon, stateIcons, warningIcon } from '../../ui/icons';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { useLaunch, useModel } from '../parts/context';
-import { placeOf } from '../parts/fieldNames';
+import { describeField } from '../parts/fieldNames';
 import { SourceLink } from '../parts/SourceLink';
 
 type Level = Check['level'];
@@ -85,9 +85,9 @@ function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
     );
   }
   // The fields of a locked form can't have the focus.
-  const place = field && !isManifest ? placeOf(field, trans) : null;
-  return field && place && check.level !== 'passed' ? (
-    <LinkButton onClick={() => reveal(field)}>{place.name}</LinkButton>
+  const shown = field && !isManifest ? describeField(field, trans) : null;
+  return field && shown && check.level !== 'passed' ? (
+    <LinkButton onClick={() => reveal(field)}>{shown.name}</LinkButton>
   ) : null;
 }
 

@@ -17,12 +17,9 @@ export function CommandPane(): React.JSX.Element {
   const edited = useModel(({ preview }) => preview.editedLines);
   const variables = Object.entries(shown?.environment ?? {});
   return (
-    <section
-      className="jp-t9k-Launch-command"
-      aria-label={trans.__('What will run')}
-    >
+    <section className="jp-t9k-Launch-command" aria-label={trans.__('Preview')}>
       <div className="jp-t9k-Launch-commandHead">
-        <h3>{trans.__('What will run')}</h3>
+        <h3>{trans.__('Preview')}</h3>
         <Segments<'command' | 'environment'>
           aria-label={trans.__('Show')}
           segments={[
@@ -55,7 +52,7 @@ export function CommandPane(): React.JSX.Element {
           aria-label={trans.__('Environment')}
         >
           <p className="jp-t9k-caption">
-            {trans.__('On top of what the kernel has:')}
+            {trans.__('Added to the kernel’s environment:')}
           </p>
           {variables.map(([name, value]) => (
             <div key={name}>
@@ -76,7 +73,7 @@ export function StalePreview(): React.JSX.Element | null {
   const failure = useModel(({ preview }) => preview.failure);
   return failure && !failure.field && !failure.line ? (
     <div className="jp-t9k-Launch-stale" role="status">
-      {trans.__('This may be behind the form.')} {failure.message}{' '}
+      {trans.__('The preview may be out of date.')} {failure.message}{' '}
       <LinkButton onClick={() => void model.preview.refresh()}>
         {trans.__('Try again')}
       </LinkButton>
@@ -97,8 +94,8 @@ export function CopyButton({ text }: { text: string }): React.JSX.Element {
   );
 }
 
-/** Lines of the command. Lines that the last edit changed are marked. */
-function CommandText({
+/** Lines of the command; some are marked. */
+export function CommandText({
   command,
   instead,
   edited
@@ -106,7 +103,7 @@ function CommandText({
   command: string;
   /** Text to show if there is no command. */
   instead: string;
-  /** Numbers, from 0, of the lines that the last edit changed. */
+  /** Numbers, from 0, of the marked lines. */
   edited: ReadonlySet<number>;
 }): React.JSX.Element {
   const { trans } = useLaunch();

@@ -9,8 +9,10 @@ import { MISSING } from '../model/problems';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { CommandIDs } from '../../tokens';
+import { useShortcuts } from '../../common/shortcut';
 import { useChecks, useLaunch, useModel } from '../parts/context';
-import { placeOf } from '../parts/fieldNames';
+import { describeField } from '../parts/fieldNames';
+import { canTry, useTry } from '../tries/useTry';
 
 /** Maximum number of fields that a sentence names. */
 const NAMED = 3;
@@ -18,11 +20,23 @@ const NAMED = 3;
 /** Footer of the form. */
 export function Footer(): React.JSX.Element {
   const { trans, actions, prefix } = useLaunch();
+  const withShortcut = useShortcuts(actions.withShortcut);
   const busy = useModel(({ state }) => state.busy);
   const waits = useModel(({ pending }) => pending !== null) || busy !== null;
-  const wrong = useModel(({ checks }) =>
-    checks.some(check => check.level === 'error')
+  const wrong = useModel(
+    ({ checks, isSweep, sweepJobs }) =>
+      checks.some(check => check.level === 'error') ||
+      (isSweep && sweepJobs.chosen.length === 0)
   );
+  const count = useModel(model =>
+    model.isSweep ? model.sweepJobs.chosen.length : null
+  );
+  const submit =
+    count === null
+      ? trans.__('Submit')
+      : trans._n('Submit %1 job', 'Submit %1 jobs', count);
+  const offersTry = useModel(canTry);
+  const { start } = useTry();
   const sentence = `${prefix}sentence`;
   return (
     <div className="jp-t9k-Launch-footer">
@@ -31,10 +45,10 @@ export function Footer(): React.JSX.Element {
         kind="primary"
         aria-disabled={wrong || waits || undefined}
         aria-describedby={sentence}
-        title={actions.withShortcut(trans.__('Submit'), CommandIDs.submit)}
+        title={withShortcut(trans.__('Submit'), CommandIDs.submit)}
         onClick={() => waits || actions.submit()}
       >
-        {busy === 'submitting' ? trans.__('Submitting…') : trans.__('Submit')}
+        {busy === 'submitting' ? trans.__('Submitting…') : submit}
       </Button>
       <Button
         aria-disabled={waits || undefined}
@@ -43,6 +57,14 @@ export function Footer(): React.JSX.Element {
       >
         {busy === 'checking' ? trans.__('Checking…') : trans.__('Dry run')}
       </Button>
+      {offersTry && (
+        <Button
+          aria-disabled={waits || undefined}
+          onClick={() => waits || start()}
+        >
+          {trans.__('Try here first')}
+        </Button>
+      )}
       <div id={sentence} className="jp-t9k-Launch-sentence" role="status">
         <Sentence />
       </div>
@@ -121,7 +143,7 @@ function DryRunResult(): React.JSX.Element {
       )}
       <span>
         <strong>{trans.__('This job can be submitted.')}</strong> {what}{' '}
-        {warned && trans.__('The warnings still hold.')}
+        {warned && trans.__('The warnings remain.')}
       </span>
     </>
   );
@@ -131,8 +153,9 @@ function DryRunResult(): React.JSX.Element {
 function Plan(): React.JSX.Element {
   const { trans } = useLaunch();
   const isShown = useModel(({ preview }) => preview.shown !== null);
+  const sweep = useModel(model => describeSweep(model, trans));
   const what = useModel(model =>
-    model.facts.has_namespaces && !model.state.manifest
+    sweep === null && model.facts.has_namespaces && !model.state.manifest
       ? describeStart(model, trans)
       : model.preview.shown?.summary
   );
@@ -144,7 +167,13 @@ function Plan(): React.JSX.Element {
     <>
       {warned && <Level level="warning" icon={warningIcon} />}
       <span>
-        {isShown && <strong>{what}</strong>}
+        {sweep !== null && (
+          <>
+            <strong>{sweep}</strong>
+            {' · '}
+          </>
+        )}
+        {isShown && (sweep === null ? <strong>{what}</strong> : what)}
         {isShown && ['', ...how].join(' · ')}
       </span>
     </>
@@ -159,7 +188,7 @@ function describeDryRun(
   const codes = checks.map(check => check.code);
   if (codes.includes('DryRun')) {
     return trans.__(
-      'The API server checked the job object; it tried no pods and created nothing.'
+      'The API server checked the job object. It did not check the pods and created nothing.'
     );
   }
   return codes.includes('NoDryRun')
@@ -186,8 +215,32 @@ function describeStart(model: LaunchModel, trans: TranslationBundle): string {
   ].join(' × ');
   const where = engine?.label ?? model.state.engine;
   return spec.paused
-    ? trans.__('Keep %1 ready on %2, namespace %3', size, where, namespace)
+    ? trans.__(
+        'Create a paused job: %1 on %2, namespace %3',
+        size,
+        where,
+        namespace
+      )
     : trans.__('Start %1 on %2, namespace %3', size, where, namespace);
+}
+
+/** Return how many jobs of a sweep start, such as “Start 6 jobs, 2 at a time”; null if the form has no sweep. */
+function describeSweep(
+  { isSweep, sweepJobs, sweep }: LaunchModel,
+  trans: TranslationBundle
+): string | null {
+  if (!isSweep) {
+    return null;
+  }
+  const { length } = sweepJobs.chosen;
+  return length > sweep.atATime
+    ? trans._n(
+        'Start %1 job, %2 at a time',
+        'Start %1 jobs, %2 at a time',
+        length,
+        sweep.atATime
+      )
+    : trans._n('Start %1 job', 'Start %1 jobs', length);
 }
 
 /** Return further facts about the job: queue, device, start and debug mode. */
@@ -198,13 +251,13 @@ function howItRuns(
   const { manifest } = model.state;
   const { spec } = model;
   if (manifest) {
-    return [trans.__('the manifest as it stands')];
+    return [trans.__('the edited manifest')];
   }
   const paused = spec.paused ? trans.__('starts when it is resumed') : null;
   const { queue } = spec.scheduling;
   const [{ resources }] = spec.replica_specs;
   const gpu = resources.device || spec.torchrun?.proc_per_node === 'gpu';
-  const { shares_lab_filesystem: isHere, outlives_server } = model.facts;
+  const { runs_on_lab_machine: isHere, outlives_server } = model.facts;
   const goesOn = isHere && outlives_server && !paused;
   return [
     queue && trans.__('queue %1', queue),
@@ -236,7 +289,7 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
   const places = new Map<number | string | null, Check>();
   for (const check of checks) {
     const { line, field } = check;
-    const key = line ?? (field && placeOf(field, trans)?.name) ?? field;
+    const key = line ?? (field && describeField(field, trans)?.name) ?? field;
     if (!places.has(key)) {
       places.set(key, check);
     }
@@ -246,7 +299,7 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
     <>
       {fields.slice(0, NAMED).map(([key, check], index) => {
         const { field, line, column, message } = check;
-        const place = field && !isManifest ? placeOf(field, trans) : null;
+        const shown = field && !isManifest ? describeField(field, trans) : null;
         return (
           <React.Fragment key={key}>
             {index > 0 && ', '}
@@ -254,9 +307,9 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
               <LinkButton onClick={() => revealLine({ line, column })}>
                 {trans.__('line %1', line)}
               </LinkButton>
-            ) : field && place ? (
+            ) : field && shown ? (
               <LinkButton onClick={() => reveal(field)}>
-                {place.name}
+                {shown.name}
               </LinkButton>
             ) : (
               <span>{message}</span>

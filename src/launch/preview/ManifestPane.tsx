@@ -7,6 +7,7 @@ import { ILinePlace, YamlEditor } from '../../ui/YamlEditor';
 import { ILineMark } from '../../ui/yamlMarks';
 import { CopyButton, StalePreview } from './CommandPane';
 import { useLaunch, useModel } from '../parts/context';
+import { useYamlAssist } from './useYamlAssist';
 
 /** The manifest of the form, or the manifest that the user edits instead of the form. */
 export function ManifestPane({
@@ -30,6 +31,7 @@ export function ManifestPane({
           kind: 'edited'
         }))
   );
+  const assist = useYamlAssist(isEdited);
   const isReading = useModel(({ state }) => state.busy === 'reading');
   const [isLocked, isFrozen] = useModel(now => [now.isLocked, now.isFrozen]);
   return (
@@ -74,6 +76,7 @@ export function ManifestPane({
           onChange={isEdited ? next => model.setManifest(next) : undefined}
           locked={isFrozen}
           marks={marks}
+          extension={assist?.extension ?? undefined}
           place={place}
         />
       ) : (
@@ -85,22 +88,26 @@ export function ManifestPane({
       )}
       {isEdited && (
         <p className="jp-t9k-Launch-keys jp-t9k-caption">
-          {trans.__('Escape, then Tab leaves the text.')}
+          {assist?.hasFields &&
+            trans.__('Ctrl Space lists the fields, F1 explains a field.')}{' '}
+          {trans.__('Press Escape, then Tab to leave the editor.')}{' '}
+          {assist?.note}
         </p>
       )}
     </section>
   );
 }
 
-/** Return marks for the lines with errors or warnings. A line with both is marked as an error. */
+/** Return marks for the errors and warnings that have a line. */
 function linesFound(checks: readonly Check[]): ILineMark[] {
-  const found = new Map<number, ILineMark['kind']>();
-  for (const kind of ['warning', 'error'] as const) {
-    for (const { level, line } of checks) {
-      if (level === kind && line !== null) {
-        found.set(line, kind);
-      }
-    }
-  }
-  return [...found].map(([line, kind]) => ({ line, kind }));
+  return checks.flatMap(({ level, line, column, message, hint }) =>
+    line !== null && (level === 'error' || level === 'warning')
+      ? {
+          line,
+          column,
+          kind: level,
+          message: hint ? `${message} ${hint}` : message
+        }
+      : []
+  );
 }

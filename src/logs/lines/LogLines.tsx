@@ -9,7 +9,7 @@ import { LogCopy } from '../model/copy';
 import { LogSelection } from '../model/selection';
 import { LogModel } from '../model/log';
 import { LogSearch } from '../model/search';
-import { logSources, sourceKey } from '../model/streams';
+import { logSources, sourceKey } from '../loading/streams';
 import { useSignal } from '../../common/hooks';
 import { AttemptDivider } from './AttemptDivider';
 import { LogNote } from './LogNote';

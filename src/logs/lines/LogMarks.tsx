@@ -3,7 +3,7 @@ import * as React from 'react';
 import { LogHit } from '../../api/types';
 import { LogModel } from '../model/log';
 import { LogSearch } from '../model/search';
-import { bytesUpTo } from '../model/streams';
+import { bytesUpTo } from '../loading/streams';
 import { useSignal, useValue } from '../../common/hooks';
 
 /** Number of positions of a mark. Marks at the same position are drawn as one. */

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { hintIcon, warningIcon } from '../../ui/icons';
 import { formatClock, formatTime } from '../../common/format';
 import { ILogNote } from '../model/notes';
-import { sourceLabel } from '../model/streams';
+import { sourceLabel } from '../loading/streams';
 import { Icon } from '../../ui/Icon';
 
 /** Props of `LogNote`. */

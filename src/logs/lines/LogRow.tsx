@@ -18,7 +18,7 @@ import {
   pieces,
   writtenLinks
 } from '../model/lines';
-import { gutterLabel } from '../model/streams';
+import { gutterLabel } from '../loading/streams';
 import { Icon } from '../../ui/Icon';
 
 /** Properties that all rows of a log share. */

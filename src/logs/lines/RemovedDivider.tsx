@@ -4,7 +4,7 @@ import * as React from 'react';
 import { LogLine, LogStream } from '../../api/types';
 import { hintIcon } from '../../ui/icons';
 import { formatBytes } from '../../common/format';
-import { sourceLabel } from '../model/streams';
+import { sourceLabel } from '../loading/streams';
 import { Icon } from '../../ui/Icon';
 
 /** Props of `RemovedDivider`. */

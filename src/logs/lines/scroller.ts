@@ -1,7 +1,7 @@
 /** Connection of the browser's scroll bar and the scroll position in the log. */
 import { ILogReveal, LogModel } from '../model/log';
 import { IRowRange, LogScroll } from '../model/scroll';
-import { bytesUpTo } from '../model/streams';
+import { bytesUpTo } from '../loading/streams';
 
 /**
  * Number of rows that are drawn above and below the view. Fewer rows are drawn during a jump, because the

@@ -1,7 +1,7 @@
 /** Copy and download of a log's selected text. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiError } from '../../api/client';
+import { ApiError } from '../../api/errors';
 import { ILogPassage, LogSelection } from './selection';
 import { LogModel } from './log';
 import {

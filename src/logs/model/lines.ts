@@ -32,7 +32,10 @@ export interface IFileLink {
   readonly end: number;
   /** Path in the contents API. */
   readonly path: string;
+  /** Line of the file, or of the notebook's cell. */
   readonly line: number;
+  /** Cell of a notebook, from 1. */
+  readonly cell?: number;
 }
 
 /** Part of a line that links to a web page. */
@@ -82,14 +85,16 @@ export function fileLinks(
   const links: IFileLink[] = [];
   for (const match of text.matchAll(FRAME)) {
     // The frames of a notebook's cells name the cell after the file: “explore.ipynb, cell 3”.
-    const path = contentsPath(match[1].replace(/(\.ipynb), cell \d+$/, '$1'));
+    const [, file, cell] = /^(.*\.ipynb), cell (\d+)$/.exec(match[1]) ?? [];
+    const path = contentsPath(file ?? match[1]);
     if (path !== null) {
       const start = (match.index ?? 0) + 'File '.length;
       links.push({
         start,
         end: start + match[0].length - 'File '.length,
         path,
-        line: Number(match[2])
+        line: Number(match[2]),
+        ...(cell && { cell: Number(cell) })
       });
     }
   }

@@ -9,12 +9,12 @@ import {
   LogStream,
   SearchLog
 } from '../../api/types';
-import { LogPushes } from './pushes';
-import { LogPlace, LogReader } from './reader';
-import { LogDirection, LogLoader } from './loader';
-import { LogSession } from './session';
-import { ILogFilter, LogChoice, SHOW_ALL } from './streams';
-import { holds, LogWindow } from './window';
+import { LogPushes } from '../loading/pushes';
+import { LogPlace, LogReader } from '../loading/reader';
+import { LogDirection, LogLoader } from '../loading/loader';
+import { LogSession } from '../loading/session';
+import { ILogFilter, LogChoice, SHOW_ALL } from '../loading/streams';
+import { holds, LogWindow } from '../loading/window';
 
 /** Following jumps to the end of the log after this number of lines without reaching the end. */
 const TOO_FAR_BEHIND = 5000;

@@ -1,5 +1,5 @@
 /** Scroll position in a log of which the page holds only a window. */
-import { LogWindow } from './window';
+import { LogWindow } from '../loading/window';
 
 /**
  * Largest height of the scrolled element, in px. Browsers stop drawing elements that are higher than about 17

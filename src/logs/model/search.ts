@@ -2,7 +2,7 @@
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { LogHit, LogLine } from '../../api/types';
-import { LogConnectionLost, LogSearchReplaced } from './session';
+import { LogConnectionLost, LogSearchReplaced } from '../loading/session';
 import { LogModel } from './log';
 
 /** Query of a search. */

@@ -6,7 +6,7 @@ import { LogLine, LogStream } from '../../api/types';
 import { parseAnsi } from './ansi';
 import { formatMilliseconds } from '../../common/format';
 import { ILogPassage, LogEnd } from './selection';
-import { gutterLabel } from './streams';
+import { gutterLabel } from '../loading/streams';
 
 /** Largest size of text that is copied, in bytes. Larger text is offered as a download. */
 export const MOST_COPIED = 10_000_000;

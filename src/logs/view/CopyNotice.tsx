@@ -55,7 +55,7 @@ export function CopyNotice({
         title={
           state.tooManyStreams
             ? trans.__(
-                'Too many ranks are chosen one by one to copy their lines.'
+                'Too many individual ranks are selected to copy their lines.'
               )
             : trans.__('Not copied. %1', state.message)
         }

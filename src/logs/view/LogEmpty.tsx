@@ -66,7 +66,7 @@ export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
         <LinkButton
           onClick={() => log.setFilter({ ...log.filter, launcher: true })}
         >
-          {trans.__('Show what the launcher said')}
+          {trans.__('Show the launcher’s output')}
         </LinkButton>
       )}
     </div>

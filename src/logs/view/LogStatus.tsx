@@ -126,7 +126,7 @@ function stateText(state: LogState, trans: TranslationBundle): string {
     case 'elsewhere':
       return trans.__('An earlier part');
     case 'lost':
-      return trans.__('Not connected; new lines come when it is back');
+      return trans.__('Not connected; new lines arrive after reconnecting');
   }
 }
 

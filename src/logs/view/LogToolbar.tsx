@@ -5,11 +5,11 @@ import * as React from 'react';
 import { LogStream } from '../../api/types';
 import { clockIcon, errorIcon, wrapIcon } from '../../ui/icons';
 import { LogModel } from '../model/log';
-import { logAttempts, logSources, repeatedByRanks } from '../model/streams';
+import { logAttempts, logSources, repeatedByRanks } from '../loading/streams';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { IMenuItem, openMenu } from '../../common/menu';
-import { WithShortcut } from '../../common/shortcut';
+import { IWithShortcut, useShortcuts } from '../../common/shortcut';
 import { CommandIDs } from '../../tokens';
 import { RankFilter } from './RankFilter';
 
@@ -25,7 +25,7 @@ interface ILogToolbarProps {
   wrap: boolean;
   toggleTimes(): void;
   toggleWrap(): void;
-  withShortcut: WithShortcut;
+  withShortcut: IWithShortcut;
   /** Go to the first error. */
   firstError(): void;
   /** Reason why the button “First error” is disabled; null if it is enabled. */
@@ -40,7 +40,8 @@ interface ILogToolbarProps {
 
 /** Shows controls that select the shown streams, the search field, and buttons for actions on the log. */
 export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
-  const { log, trans, withShortcut } = props;
+  const { log, trans } = props;
+  const withShortcut = useShortcuts(props.withShortcut);
   const { filter } = log;
   const streams = log.streams ?? NONE;
   const attempts = React.useMemo(() => logAttempts(streams), [streams]);
@@ -88,7 +89,7 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
           className="jp-t9k-LogToolbar-toggle"
           aria-pressed={filter.container}
           title={trans.__(
-            'Show what the pods print, torchrun’s own words included, instead of the ranks’ files'
+            'Show the pods’ output, including torchrun’s, instead of the ranks’ files'
           )}
           onClick={() =>
             log.setFilter({ ...filter, container: !filter.container })
@@ -102,7 +103,7 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
           type="button"
           className="jp-t9k-LogToolbar-toggle"
           aria-pressed={filter.launcher}
-          title={trans.__('Show what the launcher (torchrun) says itself')}
+          title={trans.__('Show the output of the launcher (torchrun)')}
           onClick={() =>
             log.setFilter({ ...filter, launcher: !filter.launcher })
           }

@@ -9,12 +9,12 @@ import { ILogTexts, LogCopy } from '../model/copy';
 import { LogSelection } from '../model/selection';
 import { LogModel } from '../model/log';
 import { LogSearch } from '../model/search';
-import { SHOW_ALL } from '../model/streams';
+import { SHOW_ALL } from '../loading/streams';
 import { Banner } from '../../ui/Banner';
 import { useSignal, useValue } from '../../common/hooks';
 import { Icon } from '../../ui/Icon';
 import { IMenuItem } from '../../common/menu';
-import { WithShortcut } from '../../common/shortcut';
+import { IWithShortcut } from '../../common/shortcut';
 import { logClipboard } from '../lines/clipboard';
 import { CopyNotice } from './CopyNotice';
 import { LogEmpty } from './LogEmpty';
@@ -72,7 +72,7 @@ interface ILogViewProps {
   downloads(copy: LogCopy): (IMenuItem | null)[];
   /** Ask the user for a time and go there. */
   goToTime(): void;
-  withShortcut: WithShortcut;
+  withShortcut: IWithShortcut;
   /** Receives the handle while the log is shown. */
   handle: React.Ref<ILogViewHandle>;
 }

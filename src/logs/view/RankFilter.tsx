@@ -1,7 +1,7 @@
 /** Filter of ranks. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { ILogSource } from '../model/streams';
+import { ILogSource } from '../loading/streams';
 
 /** Maximum number of ranks with a button for each. More ranks get a text field. */
 const MOST_BUTTONS = 16;

@@ -1,7 +1,8 @@
 /** Content of the sidebar's list: sections, order, filter and row heights. */
 import { TranslationBundle } from '@jupyterlab/translation';
+import { JobState } from '../../api/aliases';
 import { JobSummary } from '../../api/types';
-import { isActive, stateOf } from '../../jobs/phase';
+import { isActive, stateOf, stateWord } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
 /** The sections of the list in the order of display. */
@@ -10,10 +11,36 @@ const SECTIONS = ['active', 'finished', 'deleted'] as const;
 /** Id of a section. */
 export type SectionId = (typeof SECTIONS)[number];
 
-/** A row of the list: the title of a section, or a job. */
+/** Title of a sweep in a section, with all shown jobs of the sweep. */
+export interface ISweepItem {
+  kind: 'sweep';
+  section: SectionId;
+  /** Id of the sweep. */
+  id: string;
+  name: string;
+  jobs: readonly JobSummary[];
+  folded: boolean;
+  position: number;
+  count: number;
+}
+
+/**
+ * A row of the list: the title of a section or of a sweep, or a job.
+ *
+ * `position` (from 1) and `count` are those among the rows of the same level.
+ */
 export type Item =
   | { kind: 'section'; section: SectionId; count: number; folded: boolean }
-  | { kind: 'job'; section: SectionId; job: JobSummary };
+  | ISweepItem
+  | {
+      kind: 'job';
+      section: SectionId;
+      job: JobSummary;
+      /** Level of the row in the tree: 2 in a section, 3 in a sweep. */
+      level: 2 | 3;
+      position: number;
+      count: number;
+    };
 
 /** Jobs by section, in the order of display; `deleted` is null while deleted jobs are not shown. */
 export interface ISections {
@@ -31,19 +58,19 @@ export const HEIGHTS = { section: 30, job: 50, bar: 9, line: 18 };
  * @param job - The job.
  * @param filter - Text of the filter.
  * @param trans - Translator of the job's texts.
- * @param place - Text for the job's location and owner.
+ * @param location - Text for the job's location and owner.
  */
 export function matches(
   job: JobSummary,
   filter: string,
   trans: TranslationBundle,
-  place = ''
+  location = ''
 ): boolean {
   const text = [
     job.name,
     jobLabel(job, trans),
     job.reason?.sentence ?? '',
-    place
+    location
   ]
     .join(' ')
     .toLowerCase();
@@ -66,9 +93,15 @@ export function sectionsOf(
 ): ISections {
   const end = (job: JobSummary): number => job.ended_at ?? job.created_at;
   const byEnd = (a: JobSummary, b: JobSummary): number => end(b) - end(a);
+  // A sweep stays together: all its jobs count as active while one is.
+  const active = new Set(
+    jobs.filter(isActive).flatMap(({ sweep }) => sweep?.id ?? [])
+  );
+  const counts = (job: JobSummary): boolean =>
+    isActive(job) || (job.sweep !== null && active.has(job.sweep.id));
   return {
-    active: jobs.filter(isActive),
-    finished: jobs.filter(job => !isActive(job)).sort(byEnd),
+    active: jobs.filter(counts),
+    finished: jobs.filter(job => !counts(job)).sort(byEnd),
     deleted: deleted && [...deleted].sort(byEnd)
   };
 }
@@ -81,7 +114,7 @@ export function sectionsOf(
  * @param before - The sections that are shown.
  * @param now - The current sections.
  */
-export function keepPlaces(before: ISections, now: ISections): ISections {
+export function keepOrder(before: ISections, now: ISections): ISections {
   const jobs = new Map(
     [...now.active, ...now.finished].map(job => [job.id, job])
   );
@@ -117,15 +150,94 @@ export function itemsOf(
       count: jobs.length,
       folded: isFolded
     };
-    return isFolded
-      ? [head]
-      : [head, ...jobs.map<Item>(job => ({ kind: 'job', section, job }))];
+    return isFolded ? [head] : [head, ...rowsOf(section, jobs, folded)];
   });
+}
+
+/** Return the rows of a section. A sweep has a title, below which its jobs are sorted by their number. */
+function rowsOf(
+  section: SectionId,
+  jobs: readonly JobSummary[],
+  folded: ReadonlySet<string>
+): Item[] {
+  const sweeps = new Map<string, JobSummary[]>();
+  for (const job of jobs) {
+    if (job.sweep !== null) {
+      const { id } = job.sweep;
+      sweeps.set(id, [...(sweeps.get(id) ?? []), job]);
+    }
+  }
+  const tops = jobs.filter(
+    job => job.sweep === null || sweeps.get(job.sweep.id)?.[0] === job
+  );
+  return tops.flatMap<Item>((job, index) => {
+    const place = { section, position: index + 1, count: tops.length };
+    if (job.sweep === null) {
+      return [{ kind: 'job', job, level: 2, ...place }];
+    }
+    const { id, name } = job.sweep;
+    const members = [...(sweeps.get(id) ?? [])].sort(byNumber);
+    const isFolded = folded.has(sweepKey(id));
+    const head: Item = {
+      ...{ kind: 'sweep', id, name, jobs: members, folded: isFolded },
+      ...place
+    };
+    const rows = members.map<Item>((member, at) => ({
+      ...{ kind: 'job', section, job: member, level: 3 },
+      ...{ position: at + 1, count: members.length }
+    }));
+    return isFolded ? [head] : [head, ...rows];
+  });
+}
+
+function byNumber(a: JobSummary, b: JobSummary): number {
+  const [one, other] = [a.sweep, b.sweep];
+  return one && other
+    ? one.number - other.number || one.round - other.round
+    : 0;
+}
+
+/** Return the key under which the title of a sweep is folded. */
+export function sweepKey(id: string): string {
+  return `sweep:${id}`;
+}
+
+/** States in the order in which the title of a sweep counts them. */
+const STATES: readonly JobState[] = [
+  'running',
+  'resuming',
+  'submitting',
+  'pending',
+  'paused',
+  'succeeded',
+  'failed',
+  'stopped',
+  'unknown'
+];
+
+/** Return the states of a sweep's jobs with their counts: “6 jobs · 2 running · 1 failed”. */
+export function sweepText(
+  jobs: readonly JobSummary[],
+  trans: TranslationBundle
+): string {
+  const states = jobs.map(stateOf);
+  const counts = STATES.flatMap(state => {
+    const count = states.filter(each => each === state).length;
+    return count ? `${count} ${stateWord(state, trans)}` : [];
+  });
+  return [trans._n('%1 job', '%1 jobs', jobs.length), ...counts].join(' · ');
 }
 
 /** Return the key of a row: the id of the job or of the section. */
 export function keyOf(item: Item): string {
-  return item.kind === 'job' ? item.job.id : item.section;
+  switch (item.kind) {
+    case 'job':
+      return item.job.id;
+    case 'sweep':
+      return sweepKey(item.id);
+    case 'section':
+      return item.section;
+  }
 }
 
 /** Return true if a job's sentence may take two lines, because its reason must be readable. */
@@ -151,7 +263,7 @@ export function heightOf(
   item: Item,
   wraps: (job: JobSummary) => boolean
 ): number {
-  if (item.kind === 'section') {
+  if (item.kind !== 'job') {
     return HEIGHTS.section;
   }
   const { job } = item;

@@ -7,7 +7,7 @@ import {
   EngineInfo,
   JobSummary
 } from '../../api/types';
-import { capacityPlaces, clusterEngine } from '../../cluster/model/capacity';
+import { capacitySections, clusterEngine } from '../../cluster/model/capacity';
 import { formatClock } from '../../common/format';
 import { ClusterCapacity } from './ClusterCapacity';
 import { MachineCapacity } from './MachineCapacity';
@@ -32,17 +32,17 @@ export function Capacity(props: ICapacityProps): React.JSX.Element {
   const stale = engine?.cluster?.stale_since ?? null;
   return (
     <>
-      {capacityPlaces(engines, jobs, capacity).map(place =>
-        place === 'machine' ? (
+      {capacitySections(engines, jobs, capacity).map(section =>
+        section === 'machine' ? (
           machine && (
             <MachineCapacity
-              key={place}
+              key={section}
               {...{ machine, engines, jobs, note, trans }}
             />
           )
         ) : (
           <ClusterCapacity
-            key={place}
+            key={section}
             namespace={engine?.default_namespace ?? ''}
             looking={engine?.available !== true}
             note={

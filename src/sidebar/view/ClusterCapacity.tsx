@@ -70,7 +70,7 @@ export function ClusterCapacity(
             {note ??
               (capacity === null
                 ? looking
-                  ? trans.__('being looked for…')
+                  ? trans.__('detecting…')
                   : trans.__('counting…')
                 : (captionOf(capacity, namespace, narrow, trans) ?? ''))}
           </span>
@@ -256,7 +256,7 @@ function Held({
           title={trans.__('Used by your jobs. The quota is not known.')}
         >
           <b>{formatAmount(resource, amount)}</b>{' '}
-          <span>{trans.__('held')}</span>
+          <span>{trans.__('used')}</span>
         </CapacityRow>
       ))}
     </>
@@ -295,7 +295,7 @@ function headOf({
   if (capacity && !knowsNodes(capacity)) {
     return limitsOf(quotaLines(capacity, namespace) ?? []).length > 0
       ? trans.__('Quota of %1', namespace)
-      : trans.__('Held by your jobs');
+      : trans.__('Used by your jobs');
   }
   if (capacity?.pools.some(({ resource }) => !isGpu(resource))) {
     return narrow

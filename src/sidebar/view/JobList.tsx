@@ -10,7 +10,7 @@ import {
   ISections,
   Item,
   itemsOf,
-  keepPlaces,
+  keepOrder,
   keyOf,
   mayWrap,
   SectionId
@@ -21,6 +21,7 @@ import { RunCommand } from '../../common/commands';
 import { Icon } from '../../ui/Icon';
 import { useWindow } from '../../common/useWindow';
 import { JobListRow } from './JobListRow';
+import { SweepRow } from './SweepRow';
 import { wraps } from './text';
 
 /** Widths in px beside the sentence: paddings and icon, and the number of devices if there are any. */
@@ -30,13 +31,14 @@ const DEVICES = 52;
 interface IJobListProps {
   sections: ISections;
   folded: ReadonlySet<string>;
-  onFold: (section: SectionId) => void;
+  /** Fold or unfold a section or a sweep, by its key. */
+  onFold: (key: string) => void;
   /** Id of the job of the current tab. */
   current: string | null;
   /** Text after the title of the active section: “as of 10:42”. */
   note: string | null;
   /** Returns the location and owner of a job, without the parts in which no jobs differ. */
-  placeOf: (job: JobSummary) => string;
+  locationOf: (job: JobSummary) => string;
   /** Returns the time at which a job's state was last known to be current, in seconds; null while it is current. */
   asOf: (job: JobSummary) => number | null;
   run: RunCommand;
@@ -51,8 +53,17 @@ interface IJobListProps {
  * While the pointer or the focus is in the tree, the rows keep their order.
  */
 export function JobList(props: IJobListProps): React.JSX.Element {
-  const { folded, onFold, current, note, placeOf, asOf, run, openMenu, trans } =
-    props;
+  const {
+    folded,
+    onFold,
+    current,
+    note,
+    locationOf,
+    asOf,
+    run,
+    openMenu,
+    trans
+  } = props;
   const [held, setHeld] = React.useState({ pointer: false, focus: false });
   const hold = (change: Partial<typeof held>): void =>
     setHeld(before => ({ ...before, ...change }));
@@ -106,25 +117,27 @@ export function JobList(props: IJobListProps): React.JSX.Element {
     if (move !== null) {
       focus.move(keys[move]);
     } else if (event.key === 'Enter' && event.target === row) {
-      if (item.kind === 'section') {
-        onFold(item.section);
+      if (item.kind !== 'job') {
+        onFold(keyOf(item));
       } else {
         run(CommandIDs.openJob, { id: item.job.id });
       }
-    } else if (event.key === 'ArrowRight' && item.kind === 'job') {
-      row.querySelector('button')?.focus();
     } else if (
-      item.kind === 'section' &&
+      item.kind !== 'job' &&
       event.key === (item.folded ? 'ArrowRight' : 'ArrowLeft')
     ) {
-      onFold(item.section);
+      onFold(keyOf(item));
+    } else if (event.key === 'ArrowRight' && item.kind !== 'section') {
+      row.querySelector('button')?.focus();
+    } else if (event.key === 'Delete' && item.kind === 'sweep') {
+      run(CommandIDs.deleteSweep, { id: item.id });
     } else if (event.key === 'Delete' && item.kind === 'job') {
       const { id, deleted } = item.job;
       run(deleted ? CommandIDs.remove : CommandIDs.deleteJob, { id });
-    } else if (isMenuKey(event) && item.kind === 'job') {
+    } else if (isMenuKey(event) && item.kind !== 'section') {
       const { left, bottom } = row.getBoundingClientRect();
       byKey.current = true;
-      openMenu(item.job.id, left + 32, bottom);
+      openMenu(keyOf(item), left + 32, bottom);
     } else {
       return;
     }
@@ -188,17 +201,30 @@ export function JobList(props: IJobListProps): React.JSX.Element {
               >
                 <SectionTitle item={item} note={note} trans={trans} />
               </div>
+            ) : item.kind === 'sweep' ? (
+              <SweepRow
+                key={key}
+                style={place}
+                item={item}
+                focusable={key === focus.key}
+                onFocus={focus.set}
+                onFold={onFold}
+                onMenu={onMenu}
+                openMenu={openMenu}
+                trans={trans}
+              />
             ) : (
               <JobListRow
                 key={key}
                 {...place}
                 job={item.job}
-                place={placeOf(item.job)}
+                location={locationOf(item.job)}
                 asOf={asOf(item.job)}
                 current={key === current}
                 wrapped={wrapped(item.job)}
-                position={index - keys.indexOf(item.section)}
-                count={shown[item.section]?.length}
+                level={item.level}
+                position={item.position}
+                count={item.count}
                 focusable={key === focus.key}
                 onFocus={focus.set}
                 onMenu={onMenu}
@@ -253,7 +279,7 @@ function useHeldSections(sections: ISections, held: boolean): ISections {
   const last = React.useRef({ sections, held, shown: sections });
   const before = last.current;
   if (before.sections !== sections || before.held !== held) {
-    const shown = held ? keepPlaces(before.shown, sections) : sections;
+    const shown = held ? keepOrder(before.shown, sections) : sections;
     last.current = { sections, held, shown };
   }
   return last.current.shown;
@@ -314,7 +340,6 @@ function target(
   index: number,
   items: readonly Item[]
 ): number | null {
-  const item = items[index];
   switch (key) {
     case 'ArrowDown':
       return Math.min(items.length - 1, index + 1);
@@ -325,11 +350,7 @@ function target(
     case 'End':
       return items.length - 1;
     case 'ArrowLeft':
-      return item.kind === 'job'
-        ? items.findIndex(
-            other => other.kind === 'section' && other.section === item.section
-          )
-        : null;
+      return parent(index, items);
   }
   if (!/^[\p{L}\p{N}]$/u.test(key)) {
     return null;
@@ -342,6 +363,19 @@ function target(
     return name && name.toLowerCase().startsWith(key.toLowerCase());
   });
   return found ?? index;
+}
+
+/** Return the index of the title above a row: its sweep's or its section's; null for a title that can be folded. */
+function parent(index: number, items: readonly Item[]): number | null {
+  const item = items[index];
+  if (item.kind === 'section' || (item.kind === 'sweep' && !item.folded)) {
+    return null;
+  }
+  const kind = item.kind === 'job' && item.level === 3 ? 'sweep' : 'section';
+  return items
+    .slice(0, index)
+    .map(other => other.kind)
+    .lastIndexOf(kind);
 }
 
 /** Move the focus between the buttons of a row, or back to the row. Return false for other keys. */

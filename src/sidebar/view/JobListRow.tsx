@@ -13,10 +13,12 @@ interface IJobListRowProps extends IJobRowProps {
   top: number;
   /** Height in px. */
   height: number;
-  /** Position of the job in its section, from 1. */
+  /** Level of the row in the tree. */
+  level: 2 | 3;
+  /** Position of the job in its section or sweep, from 1. */
   position: number;
-  /** Number of jobs in the section. */
-  count: number | undefined;
+  /** Number of rows of the level in the section or sweep. */
+  count: number;
   /** Time at which the job's state was last known to be current, in seconds; null while it is current. */
   asOf: number | null;
   /** True if the row is the list's tab stop. */
@@ -31,6 +33,7 @@ export const JobListRow = React.memo(
   ({
     top,
     height,
+    level,
     position,
     count,
     asOf,
@@ -39,7 +42,7 @@ export const JobListRow = React.memo(
     onMenu,
     ...row
   }: IJobListRowProps): React.JSX.Element => {
-    const { job, place, run, trans } = row;
+    const { job, location, run, trans } = row;
     const label = useTicking(() => jobLabel(job, trans, asOf ?? serverNow()));
     return (
       <div
@@ -47,10 +50,10 @@ export const JobListRow = React.memo(
         className="jp-t9k-JobList-row"
         role="treeitem"
         tabIndex={focusable ? 0 : -1}
-        aria-level={2}
+        aria-level={level}
         aria-setsize={count}
         aria-posinset={position}
-        aria-label={[label, place]
+        aria-label={[label, location]
           .filter(Boolean)
           .join(', ')
           .replace(/ · /g, ', ')}

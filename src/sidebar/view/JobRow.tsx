@@ -28,7 +28,7 @@ import { Age, AsOf, Time } from '../../ui/Time';
 export interface IJobRowProps {
   job: JobSummary;
   /** Location and owner of the job, without the parts in which no jobs differ. */
-  place: string;
+  location: string;
   /** True if the job's tab is the current one. */
   current: boolean;
   /** True if the sentence takes two lines. */
@@ -43,7 +43,7 @@ export interface IJobRowProps {
 export const JobRow = React.memo(
   ({
     job,
-    place,
+    location,
     current,
     wrapped,
     run,
@@ -70,9 +70,9 @@ export const JobRow = React.memo(
             <span className="jp-t9k-JobRow-name" title={rowTitle(job, trans)}>
               <JobName job={job} />
             </span>
-            {place && (
-              <span className="jp-t9k-JobRow-place" title={place}>
-                {place}
+            {location && (
+              <span className="jp-t9k-JobRow-location" title={location}>
+                {location}
               </span>
             )}
             <JobTime job={job} trans={trans} />
@@ -143,7 +143,7 @@ function RowActions({
   run,
   openMenu,
   trans
-}: Omit<IJobRowProps, 'place' | 'current' | 'wrapped'>): React.JSX.Element {
+}: Omit<IJobRowProps, 'location' | 'current' | 'wrapped'>): React.JSX.Element {
   const { id, actions } = job;
   const action = (
     icon: LabIcon,

@@ -7,7 +7,7 @@ import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
 import { formatClock } from '../../common/format';
-import { ISpread, placeText, spreadOf } from '../../jobs/jobLocation';
+import { ISpread, locationText, spreadOf } from '../../jobs/jobLocation';
 import { matches, sectionsOf } from '../model/sidebar';
 import { CommandIDs, IJobsModel } from '../../tokens';
 import { Banner } from '../../ui/Banner';
@@ -91,10 +91,11 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
   const visible = all.filter(isMeant);
   const deleted = allDeleted && allDeleted.filter(isMeant);
   const spread = spreadOf([...visible, ...(deleted ?? [])]);
-  const placeOf = (job: JobSummary): string => placeText(job, spread, engines);
+  const locationOf = (job: JobSummary): string =>
+    locationText(job, spread, engines);
   const isFound = (job: JobSummary): boolean =>
     filter.trim() === '' ||
-    matches(job, filter, trans, placeText(job, EVERYWHERE, engines));
+    matches(job, filter, trans, locationText(job, EVERYWHERE, engines));
   const sections = sectionsOf(
     visible.filter(isFound),
     deleted && deleted.filter(isFound)
@@ -124,6 +125,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           icon={ellipsesIcon}
           label={trans.__('More')}
           aria-haspopup="menu"
+          disabled={!ready} // its entries depend on the engines
           onClick={event =>
             openMenu(event.currentTarget, [
               {
@@ -131,7 +133,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
                 toggled: showDeleted,
                 execute: () => model.showDeleted(!showDeleted)
               },
-              ...(engines.some(({ cluster }) => cluster)
+              ...(engines.some(({ cluster, looking }) => cluster || looking)
                 ? [
                     {
                       label: trans.__('Show Cluster Nodes'),
@@ -140,7 +142,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
                   ]
                 : []),
               {
-                label: trans.__('Refresh Engines and Rights'),
+                label: trans.__('Refresh Engines and Permissions'),
                 execute: () => run(CommandIDs.refresh)
               }
             ])
@@ -217,7 +219,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
             onFold={section => model.fold(section)}
             current={model.current}
             note={note}
-            placeOf={placeOf}
+            locationOf={locationOf}
             asOf={job => asOfEngine(jobs, job.engine)}
             run={run}
             openMenu={props.openMenu}
@@ -289,7 +291,7 @@ function Filter({
           />
           {trans.__('Mine')}
           <span className="jp-t9k-visuallyHidden">
-            {trans.__(': only jobs of yours')}
+            {trans.__('(only your jobs)')}
           </span>
         </label>
       )}

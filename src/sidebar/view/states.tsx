@@ -65,7 +65,7 @@ export function FirstUse({
             )}{' '}
             <strong>{trans.__('Run as Distributed Job')}</strong>
             {'. '}
-            {trans.__('The form comes filled in.')}
+            {trans.__('The form opens with its fields filled in.')}
           </p>
           <Button icon={folderIcon} onClick={chooseScript}>
             {trans.__('Choose a script…')}

@@ -3,7 +3,7 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiError } from '../../api/client';
+import { ApiError } from '../../api/errors';
 import { TensorBoard } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { IJobsModel } from '../../tokens';

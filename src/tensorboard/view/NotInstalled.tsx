@@ -2,7 +2,7 @@
 
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { ApiError } from '../../api/client';
+import { ApiError } from '../../api/errors';
 import { tensorBoardIcon } from '../../ui/icons';
 import { Button } from '../../ui/Buttons';
 import { CopyButton } from '../../ui/CopyButton';

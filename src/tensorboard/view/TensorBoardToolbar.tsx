@@ -99,7 +99,7 @@ function RestartButton({ model, trans }: IViewProps): React.JSX.Element | null {
   return (
     model.board && (
       <Button
-        title={trans.__('Start the TensorBoard process anew')}
+        title={trans.__('Restart the TensorBoard process')}
         disabled={model.isOpening}
         onClick={() => void model.restart()}
       >

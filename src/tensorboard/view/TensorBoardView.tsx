@@ -68,7 +68,7 @@ export function TensorBoardPage({
           </Button>
         }
       >
-        <p>{trans.__('Event files are still where they were written.')}</p>
+        <p>{trans.__('The event files are kept.')}</p>
       </EmptyState>
     );
   }
@@ -148,7 +148,7 @@ function NotFramed({
         <>
           <p>
             {trans.__(
-              'The page comes with a header that forbids to show it inside of another page. A proxy in front of JupyterLab may have added the header; its administrator can change that.'
+              'The page has a header that forbids showing it inside another page. A proxy in front of JupyterLab may have added the header; its administrator can change that.'
             )}
           </p>
           <pre className="jp-t9k-Verbatim">{refusals.join('\n')}</pre>
@@ -156,7 +156,7 @@ function NotFramed({
       ) : (
         <p>
           {trans.__(
-            'The cause is not known. A browser extension, a lost connection, or a page that JupyterLab itself is shown in can be the cause.'
+            'The cause is not known. Possible causes are a browser extension, a lost connection, or a page that embeds JupyterLab.'
           )}
         </p>
       )}
@@ -278,7 +278,8 @@ function NothingWritten({
           <span>
             <LinkButton onClick={() => run(CommandIDs.openJob, { id: job.id })}>
               {job.display_name ?? job.name}
-            </LinkButton>{' '}
+            </LinkButton>
+            {' · '}
             {whyNothing(job, trans)}
           </span>
         </p>
@@ -315,15 +316,15 @@ function whyNothing(job: JobSummary, trans: TranslationBundle): string {
   const sentence = jobSentence(job, trans);
   if (job.phase === 'Running') {
     return trans.__(
-      'is running: %1. A script writes events with a SummaryWriter.',
+      'The job is running: %1. Scripts write event files with a SummaryWriter.',
       sentence
     );
   }
   return hasEnded(job)
     ? trans.__(
-        'has ended (%1: %2). A script writes event files with a SummaryWriter.',
+        'The job has ended (%1: %2). Scripts write event files with a SummaryWriter.',
         word,
         sentence
       )
-    : trans.__('is %1: %2', word, sentence);
+    : trans.__('The job is %1: %2', word, sentence);
 }

@@ -1,4 +1,5 @@
-import { ApiClient, ApiError } from '../../../src/api/client';
+import { ApiClient } from '../../../src/api/client';
+import { ApiError } from '../../../src/api/errors';
 import { FakeServer, json, someJob } from '../fakes';
 
 describe('ApiClient', () => {

@@ -114,7 +114,7 @@ describe('the nodes of the cluster', () => {
     expect(screen.getByTitle(/tolerate gpu=reserved:NoSchedule/)).toBeTruthy();
     expect(screen.getByTitle(/cordoned/)).toBeTruthy();
     expect(
-      screen.getAllByTitle(/nvidia.com\/gpu: 2 of 8 free Your jobs hold 4/)
+      screen.getAllByTitle(/nvidia.com\/gpu: 2 of 8 free Your jobs use 4/)
     ).toHaveLength(2);
   });
 
@@ -450,7 +450,7 @@ describe('the nodes of the cluster', () => {
     expect(screen.getByText(limited)).toBeTruthy();
     expect(
       screen.getByText(
-        'Held by your jobs · GPUs: 24 · CPU: 32 · Memory: 256 GiB'
+        'Used by your jobs · GPUs: 24 · CPU: 32 · Memory: 256 GiB'
       )
     ).toBeTruthy();
     const quotas = screen.getByRole('table', { name: 'Quotas' });
@@ -463,8 +463,8 @@ describe('the nodes of the cluster', () => {
     answer = () => listed({ nodes: [], limited: 'No nodes.' });
     await show();
     for (const [mine, said] of [
-      [{}, 'Your jobs hold nothing.'],
-      [null, 'What your jobs hold is not known.']
+      [{}, 'Your jobs use nothing.'],
+      [null, 'The usage of your jobs is not known.']
     ] as const) {
       server.socket.push(delta({ capacity: someCapacity({ mine }) }));
       await pass(3000);
@@ -481,7 +481,7 @@ describe('the nodes of the cluster', () => {
   it('says that there is no cluster', async () => {
     render(<NodesView model={model} trans={trans} />);
     await pass(1000);
-    expect(said()).toBe('Looking for the cluster…');
+    expect(said()).toBe('Detecting the cluster…');
     const cluster = someCluster();
     const reason = 'There is no kubeconfig.';
     server.socket.open();
@@ -503,7 +503,7 @@ describe('the nodes of the cluster', () => {
     server.socket.open();
     server.socket.push(snapshot({ engines: [{ ...found, ...sought }] }));
     await pass(1000);
-    expect(said()).toBe('Looking for the cluster…');
+    expect(said()).toBe('Detecting the cluster…');
     expect(asked()).toBe(0);
 
     const limited = 'The cluster’s nodes are not known yet.';
@@ -511,7 +511,7 @@ describe('the nodes of the cluster', () => {
     server.socket.push(delta({ engines: [found] }));
     await pass(500);
     expect(asked()).toBe(1);
-    expect(said()).toBe('Counting what is free on each node…');
+    expect(said()).toBe('Reading the free capacity of each node…');
     answer = listed;
     server.socket.push(delta({ capacity: someCapacity() }));
     await pass(2000);
@@ -525,7 +525,7 @@ describe('the nodes of the cluster', () => {
     server.socket.push(delta({ engines: [{ ...found, cluster }] }));
     await pass(2000);
     await pass(500);
-    expect(said()).toBe('Counting what is free on each node…');
+    expect(said()).toBe('Reading the free capacity of each node…');
   });
 
   it('has it read out that the cluster has gone', async () => {

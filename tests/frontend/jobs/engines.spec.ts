@@ -1,9 +1,9 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { EngineInfo } from '../../../src/api/types';
-import { capacityPlaces } from '../../../src/cluster/model/capacity';
+import { capacitySections } from '../../../src/cluster/model/capacity';
 import { whereText } from '../../../src/job/model/text';
 import { factsOf, labelOf } from '../../../src/jobs/engines';
-import { placeText, spreadOf } from '../../../src/jobs/jobLocation';
+import { locationText, spreadOf } from '../../../src/jobs/jobLocation';
 import { someEngines } from '../clusterFakes';
 import { someJob } from '../fakes';
 
@@ -34,7 +34,7 @@ describe('an engine that is not installed any more', () => {
     const jobs = [someJob(), gone];
     const spread = spreadOf(jobs);
     expect(spread).toEqual({ engines: true, namespaces: false });
-    expect(jobs.map(job => placeText(job, spread, engines))).toEqual([
+    expect(jobs.map(job => locationText(job, spread, engines))).toEqual([
       '',
       'slurm'
     ]);
@@ -48,7 +48,7 @@ describe('an engine that is not installed any more', () => {
   });
 
   it('brings no capacity into the sidebar of a machine without a cluster', () => {
-    expect(capacityPlaces([engines[0]], [gone], null)).toEqual(['machine']);
+    expect(capacitySections([engines[0]], [gone], null)).toEqual(['machine']);
   });
 });
 
@@ -59,5 +59,5 @@ it('tells two engines on this machine apart by their labels', () => {
   expect(whereText(someJob(), both, trans)).toBe('This machine');
   expect(whereText(job, both, trans)).toBe('Processes');
   const spread = spreadOf([someJob(), job]);
-  expect(placeText(job, spread, both)).toBe('Processes');
+  expect(locationText(job, spread, both)).toBe('Processes');
 });

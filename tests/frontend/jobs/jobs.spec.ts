@@ -1,5 +1,6 @@
 import { ISignal } from '@lumino/signaling';
-import { ApiClient, ApiError } from '../../../src/api/client';
+import { ApiClient } from '../../../src/api/client';
+import { ApiError } from '../../../src/api/errors';
 import { Delta, JobSummary } from '../../../src/api/types';
 import { Jobs } from '../../../src/jobs/jobs';
 import { IJobWatch, IJobsModel } from '../../../src/tokens';

@@ -1,5 +1,8 @@
 import { JupyterFrontEnd } from '@jupyterlab/application';
+import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
+import { waitFor } from '@testing-library/dom';
+import { whenIdle } from '../../../src/common/idle';
 import { jobsPlugin } from '../../../src/jobs/plugin';
 import { IJobsModel } from '../../../src/tokens';
 import { FakeServer, snapshot } from '../fakes';
@@ -11,7 +14,7 @@ class Polling {
 
 describe('the connection to the server', () => {
   it.each(['kernels', 'sessions', 'terminals'] as const)(
-    'is tried at once when JupyterLab hears of its %s again, and only while it is lost',
+    'begins after the layout, and is tried at once when JupyterLab hears of its %s again, only while it is lost',
     async name => {
       const server = new FakeServer();
       const managers = {
@@ -23,8 +26,16 @@ describe('the connection to the server', () => {
         ...managers,
         serverSettings: server.settings()
       };
-      const app = { serviceManager } as unknown as JupyterFrontEnd;
+      const restored = new PromiseDelegate<void>();
+      const app = {
+        serviceManager,
+        restored: restored.promise
+      } as unknown as JupyterFrontEnd;
       const jobs: IJobsModel = await jobsPlugin.activate(app, null);
+      await whenIdle();
+      expect(server.sockets).toHaveLength(0);
+      restored.resolve();
+      await waitFor(() => expect(server.sockets).toHaveLength(1));
       server.socket.open();
       server.socket.push(snapshot());
       managers[name].runningChanged.emit();

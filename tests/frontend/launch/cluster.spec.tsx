@@ -86,14 +86,14 @@ describe('the launch form of a cluster', () => {
   it.each([
     [
       [someCheck({ level: 'passed', code: 'DryRun', message: 'Accepted.' })],
-      'This job can be submitted. The API server checked the job object; it tried no pods and created nothing.'
+      'This job can be submitted. The API server checked the job object. It did not check the pods and created nothing.'
     ],
     [
       [
         someCheck({ level: 'hint', code: 'DryRun', message: 'Accepted.' }),
         someCheck()
       ],
-      'This job can be submitted. The API server checked the job object; it tried no pods and created nothing. The warnings still hold.'
+      'This job can be submitted. The API server checked the job object. It did not check the pods and created nothing. The warnings remain.'
     ],
     [
       [someCheck({ level: 'hint', code: 'NoDryRun', message: 'No.' })],
@@ -126,7 +126,9 @@ describe('the launch form of a cluster', () => {
     expect(resources.cpu.limit).toBe('0.5');
     type('Memory', '16 GB');
     expect(field('Memory').getAttribute('aria-invalid')).toBe('true');
-    expect(described('Memory')).toContain('Write it like 4, 500m or 16Gi.');
+    expect(described('Memory')).toContain(
+      'Enter a quantity such as 4, 500m or 16Gi.'
+    );
     type('Memory', '');
     expect(model.spec.replica_specs[0].resources.memory.limit).toBeNull();
   });
@@ -134,11 +136,13 @@ describe('the launch form of a cluster', () => {
   it('makes pods fit the restricted standard', async () => {
     await open();
     await unfold('Where', 'User and security');
-    const box = field('Make pods fit the restricted standard');
+    const box = field('Use the restricted pod security standard');
     expect(box.checked).toBe(false);
     fireEvent.click(box);
     expect(model.spec.security.restricted).toBe(true);
-    expect(field('Make pods fit the restricted standard').checked).toBe(true);
+    expect(field('Use the restricted pod security standard').checked).toBe(
+      true
+    );
     await unfold('User and security');
     expect(screen.getByText('user of the image, restricted pods')).toBeTruthy();
   });
@@ -186,15 +190,15 @@ describe('the launch form of a cluster', () => {
     expect(model.spec.mounts).toMatchObject([
       { claim: 'own', mount_path: '/t9k/mnt', read_only: false }
     ]);
-    expect(described('Volume (PVC)')).toContain('this lab has it at /w');
+    expect(described('Volume (PVC)')).toContain('in this lab at /w');
     type('Volume (PVC)', 'typed');
-    type('Folder of the volume', 'sets');
+    type('Folder in the volume', 'sets');
     fireEvent.change(field('Access'), { target: { value: 'read' } });
     expect(model.spec.mounts).toMatchObject([
       { claim: 'typed', sub_path: 'sets', read_only: true }
     ]);
     type('Path in the job', '');
-    expect(described('Path in the job')).toContain('Say where the job sees it');
+    expect(described('Path in the job')).toContain('Enter the path in the job');
     fireEvent.click(screen.getByRole('button', { name: /^Remove volume/ }));
     expect(model.spec.mounts).toEqual([]);
   });
@@ -266,7 +270,7 @@ describe('the launch form of a cluster', () => {
     await unfold('Lifecycle');
     fireEvent.click(screen.getByRole('radio', { name: 'Paused' }));
     expect(model.spec).toMatchObject({ paused: true, debug: null });
-    expect(screen.getByText(/^Keep 1 node/)).toBeTruthy();
+    expect(screen.getByText(/^Create a paused job: 1 node/)).toBeTruthy();
     fireEvent.click(screen.getByRole('radio', { name: /^Debug/ }));
     expect(model.spec).toMatchObject({
       paused: false,
@@ -295,7 +299,7 @@ describe('the launch form of a cluster', () => {
     expect(screen.getByText('There is no PyTorchJob.')).toBeTruthy();
     server.prefill.engines[2].available = true;
     await act(async () => {
-      fireEvent.click(screen.getByRole('button', { name: 'Look again' }));
+      fireEvent.click(screen.getByRole('button', { name: 'Check again' }));
     });
     expect(
       await screen.findByRole('radio', { name: /^Kubeflow/ })

@@ -5,7 +5,7 @@ import { act, fireEvent, screen } from '@testing-library/react';
 import { ApiClient } from '../../../src/api/client';
 import { EngineName } from '../../../src/api/aliases';
 import { JobSpec } from '../../../src/api/types';
-import { GPU } from '../../../src/launch/model/form';
+import { GPU } from '../../../src/launch/content/form';
 import { Jobs } from '../../../src/jobs/jobs';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { LaunchStore } from '../../../src/launch/model/store';

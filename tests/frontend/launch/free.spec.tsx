@@ -230,7 +230,7 @@ describe('what is free, beside the fields', () => {
     const limited = 'This account may not see nodes.';
     await open(someCapacity({ pools: [], nodes: 0, limited, quotas: [] }));
     const region = screen.getByRole('region', {
-      name: 'What is free is not known'
+      name: 'The free capacity is not known'
     });
     expect(within(region).queryByRole('table')).toBeNull();
     expect(within(region).getByText(limited)).toBeTruthy();

@@ -22,12 +22,14 @@ const simple: EngineInfo = {
   facts: {
     ...factsOf([], ''),
     shares_lab_filesystem: true,
+    runs_on_lab_machine: true,
     runs_in_kernel: true
   },
   capabilities: Object.fromEntries(
     [
       ...['torchrun', 'replicas', 'devices', 'restarts', 'restart_always'],
-      ...['deadline', 'pause', 'debug', 'cluster_tensorboard', 'queue']
+      ...['deadline', 'pause', 'debug', 'cluster_tensorboard', 'queue'],
+      'source'
     ].map(name => [name, no])
   )
 };

@@ -363,6 +363,7 @@ describe('the launch form', () => {
       line: 73,
       stream: null,
       offset: null,
+      cell: null,
       field: null,
       url: null
     };
@@ -392,7 +393,7 @@ describe('the launch form', () => {
     fireEvent.click(
       within(checks).getByRole('button', { name: 'train.py:73' })
     );
-    expect(actions.openFile).toHaveBeenCalledWith('mnist/train.py', 73);
+    expect(actions.openFile).toHaveBeenCalledWith('mnist/train.py', 73, null);
     fireEvent.click(within(checks).getByRole('button', { name: 'Kernel' }));
     expect(document.activeElement).toBe(field('Kernel'));
     expect(described('Kernel')).toContain('Hm.');
@@ -445,6 +446,7 @@ describe('the launch form', () => {
         line: 4,
         stream: null,
         offset: null,
+        cell: null,
         field: null,
         url: null
       },
@@ -457,8 +459,8 @@ describe('the launch form', () => {
     fireEvent.click(
       within(errors as HTMLElement).getByRole('button', { name: 'train.py:4' })
     );
-    expect(actions.openFile).toHaveBeenCalledWith('mnist/train.py', 4);
-    expect(screen.queryByText(/^Distributed script/)).toBeNull();
+    expect(actions.openFile).toHaveBeenCalledWith('mnist/train.py', 4, null);
+    expect(screen.queryByText(/^DDP script/)).toBeNull();
   });
 
   it('says why there is no command', async () => {
@@ -466,22 +468,6 @@ describe('the launch form', () => {
     await open();
     const command = screen.getByRole('group', { name: 'Command' });
     expect(command.textContent).toBe('There is no torch.');
-  });
-
-  it('shows what a notebook leaves out, and where its script goes', async () => {
-    server.prefill = somePrefill({
-      notebook: {
-        script_path: 'mnist/nb.t9kjob.py',
-        cells: 3,
-        skipped: [{ cell: 2, line: 1, text: '!pip install x' }],
-        kernel: 'python3'
-      }
-    });
-    await open();
-    expect(screen.getByText('mnist/nb.t9kjob.py')).toBeTruthy();
-    expect(
-      screen.getByRole('row', { name: '2 1 !pip install x' })
-    ).toBeTruthy();
   });
 
   it('says why there is no form', async () => {

@@ -123,6 +123,28 @@ describe('the sidebar', () => {
     someJob({ name: 'beta', created_at: 1 })
   ];
 
+  it('offers the nodes in its menu, which waits for the engines', async () => {
+    const more = screen.getByRole<HTMLButtonElement>('button', {
+      name: 'More'
+    });
+    const entries = (): (string | null)[] => {
+      fireEvent.click(more);
+      const labels = document.querySelectorAll('.lm-Menu-itemLabel');
+      const texts = [...labels].map(({ textContent }) => textContent);
+      fireEvent.keyDown(document.querySelector('.lm-Menu') ?? document.body, {
+        key: 'Escape',
+        keyCode: 27
+      });
+      return texts;
+    };
+    expect(more.disabled).toBe(true);
+    await connect();
+    expect(more.disabled).toBe(false);
+    expect(entries()).not.toContain('Show Cluster Nodes');
+    await change({ engines: [engine, someCluster()] });
+    expect(entries()).toContain('Show Cluster Nodes');
+  });
+
   it('lets time stand while the page is behind another tab', async () => {
     const now = Date.now() / 1000;
     await connect({ jobs: [someJob({ running_since: now })] });
@@ -592,12 +614,12 @@ describe('the sidebar', () => {
       ]
     });
     expect(screen.getAllByText('16 GPUs').map(({ title }) => title)).toEqual([
-      'holds 8 of 16 GPUs',
+      'has 8 of 16 GPUs',
       '',
       ''
     ]);
     expect(
-      screen.getByRole('treeitem', { name: /^partly, .* holds 8 of 16 GPUs$/ })
+      screen.getByRole('treeitem', { name: /^partly, .* has 8 of 16 GPUs$/ })
     ).toBeTruthy();
     expect(
       screen.getByRole('treeitem', { name: /^wholly, .*Running, 16 GPUs$/ })
@@ -631,9 +653,11 @@ describe('the sidebar', () => {
       expect(head.title).toContain('Quota gpus of demo: 24 of 32');
       const row = strip().querySelector<HTMLElement>('.jp-t9k-Capacity-row');
       expect(row?.title).toContain('at most 2 on one node');
-      expect(row?.title).toContain('Your jobs hold 16, others 10.');
+      expect(row?.title).toContain('Your jobs use 16, other jobs use 10.');
       // What the colours say is said to who can't see them.
-      expect(row?.textContent).toContain('Your jobs hold 16, others 10.');
+      expect(row?.textContent).toContain(
+        'Your jobs use 16, other jobs use 10.'
+      );
       const parts = [...(row?.querySelectorAll('[data-part]') ?? [])];
       expect(parts.map(part => (part as HTMLElement).style.width)).toEqual([
         '50%',
@@ -714,11 +738,11 @@ describe('the sidebar', () => {
     it('tells what is held where not even a quota is known', async () => {
       const limited = 'This account may not list nodes.';
       await show(someCapacity({ pools: [], quotas: [], nodes: 0, limited }));
-      expect(within(strip()).getByText('Held by your jobs')).toBeTruthy();
+      expect(within(strip()).getByText('Used by your jobs')).toBeTruthy();
       expect(rows()).toEqual([
-        'GPUs|24|held',
-        'CPU|32|held',
-        'Memory|256 GiB|held'
+        'GPUs|24|used',
+        'CPU|32|used',
+        'Memory|256 GiB|used'
       ]);
       const [pools, quotas] = [[], []];
       for (const [mine, said] of [
@@ -738,7 +762,7 @@ describe('the sidebar', () => {
         engines: [{ ...someCluster(), ...lookedFor }],
         jobs: [someJob({ engine: 't9k' })]
       });
-      expect(within(strip()).getByText('being looked for…')).toBeTruthy();
+      expect(within(strip()).getByText('detecting…')).toBeTruthy();
       const limited = 'The cluster’s nodes are not known yet.';
       await change({
         engines: [someCluster()],

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
-from jupyterlab_t9kjob.core.engine_info import Volume
+from jupyterlab_t9kjob.core.engine.info import Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Security
 from tests.server.conftest import Answer, Api
@@ -96,7 +96,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jp_root_dir: Path) ->
 
     def make_with_clusters(app: T9kJobApp) -> Any:
         services = make(app)
-        services.jobs._engines.update({engine.name: engine for engine in engines})
+        services.jobs.engines._engines.update({engine.name: engine for engine in engines})
         return services
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make_with_clusters)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue
 from jupyterlab_t9kjob.core.checks import Check
-from jupyterlab_t9kjob.core.engine_info import EngineFacts, EngineInfo, Volume
+from jupyterlab_t9kjob.core.engine.info import EngineFacts, EngineInfo, Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime
 from tests.server.cluster.conftest import Place
@@ -179,6 +180,20 @@ async def test_a_script_on_a_volume_that_may_only_be_read(cluster: Place) -> Non
     assert form["spec"]["entrypoint"]["value"] == "/sets/train.py"
 
 
+async def test_the_namespace_of_the_files_volume_is_chosen(cluster: Place) -> None:
+    cluster.write("work/train.py")
+    cluster.write("own/train.py")
+    assert cluster.t9k.found_lab is not None
+    cluster.t9k.found_lab = Lab(mounts=(replace(cluster.t9k.found_lab.mounts[0], namespace="other"),))
+    cluster.t9k.claims["other"] = cluster.t9k.claims["team"]
+    form = await cluster.form()
+    assert (form["namespace"], form["spec"]["mounts"][0]["claim"]) == ("other", "work")
+    # A preferred namespace is kept for a file on no volume, and the namespace of a spec always.
+    assert (await cluster.form(namespace="team"))["namespace"] == "other"
+    assert (await cluster.form("own/train.py", namespace="team"))["namespace"] == "team"
+    assert (await cluster.form(namespace="team", spec=form["spec"]))["namespace"] == "team"
+
+
 async def test_a_file_on_no_volume(cluster: Place) -> None:
     script = cluster.write("own/train.py")
     form = await cluster.form("own/train.py")
@@ -295,8 +310,8 @@ async def test_volumes_and_namespaces_that_are_not_there(cluster: Place) -> None
     cluster.t9k.claims["other"] = []
     refusal = await cluster.refused("NoSuchVolume", "/spec/mounts/0/claim", spec=spec, namespace="other")
     assert "has no PVC" in refusal["hint"]
-    form = await cluster.form(namespace="other")
-    assert form["spec"]["mounts"] == [] and form["checks"][0]["code"] == "OutsideVolumes"
+    form = await cluster.form(namespace="other", spec=spec | {"mounts": []})
+    assert form["spec"]["mounts"] == []
     # where nobody may list them, the cluster itself will say it
     cluster.t9k.may_list = False
     assert "NoSuchVolume" not in await cluster.checks(wrong, namespace="team")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 import yaml
 
 from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.core.manifests import OLDER
+from jupyterlab_t9kjob.core.manifests import KINDS, OLDER
+from jupyterlab_t9kjob.core.manifests.schema import SchemaNode, bundled_schema
 from tests.server.cluster.conftest import Place
 from tests.server.conftest import Answer
 
@@ -38,7 +40,7 @@ async def test_seed_003_becomes_form_job_and_local_command(cluster: Place) -> No
     cluster.t9k.claims["team"][0].claim = "mnist"
     form = await read(cluster, SEED_003)
     assert (form["engine"], form["namespace"], form["manifest"]) == ("t9k", "team", SEED_003)
-    assert codes(form["lost"]) == ["CommentsLost"] and form["notes"] == []
+    assert codes(form["lost"]) == [] and form["notes"] == []
     spec = form["spec"]
     assert spec["entrypoint"] == {"kind": "script", "value": "/t9k/mnt/torch_mnist_trainingjob.py"}
     assert spec["torchrun"]["proc_per_node"] == 4 and spec["mounts"][0]["claim"] == "mnist"
@@ -69,7 +71,7 @@ async def test_seed_004_is_migrated_or_kept_as_the_cluster_needs(cluster: Place)
     assert all(line["line"] for line in form["notes"][:3])
     migrated = yaml.safe_load(form["manifest"])["spec"]
     assert migrated["torchrunConfig"]["enabled"] is True and "minNodes" not in migrated["torchrunConfig"]
-    assert codes(form["lost"]) == ["CommentsLost"]
+    assert codes(form["lost"]) == []
     preview = await cluster.preview(manifest=SEED_004)
     assert {"DialectSwitch", "DialectLogs"} <= set(codes(preview.json["checks"]))
     cluster.t9k.spelling = OLDER
@@ -89,7 +91,7 @@ async def test_seed_004_is_migrated_or_kept_as_the_cluster_needs(cluster: Place)
 
 async def test_a_manifest_chooses_engine_and_namespace(cluster: Place) -> None:
     form = await read(cluster, ARENA)
-    assert form["engine"] == "kubeflow" and codes(form["lost"]) == ["CommentsLost"]
+    assert form["engine"] == "kubeflow" and codes(form["lost"]) == []
     sidecars = await read(cluster, (DATA / "t9k-sidecars.yaml").read_text())
     assert sidecars["lost"][0]["message"] == "The form has no field for metadata.finalizers."
     text = SEED_003.replace("name: mnist #", "name: mnist\n  namespace: other #", 1)
@@ -172,7 +174,7 @@ async def test_unknown_fields_are_pointed_at(cluster: Place) -> None:
     [note] = [line for line in form["notes"] if line["code"] == "UnknownField"]
     assert (note["line"], note["hint"]) == (20, "Did you mean maxRestarts?")
     assert form["spec"]["extra"] == {"spec": {"torchrunConfig": {"maxRestart": 3}}}
-    assert codes(form["lost"]) == ["CommentsLost"]
+    assert codes(form["lost"]) == []
 
 
 async def test_a_secret_in_plain_sight(cluster: Place) -> None:
@@ -265,3 +267,78 @@ async def test_a_clone_keeps_its_own_paths(cluster: Place) -> None:
     as_last_time = await cluster.form("work/other.py", spec=theirs)
     assert as_last_time["spec"]["entrypoint"]["value"] == "/w/other.py"
     assert [mount["mount_path"] for mount in as_last_time["spec"]["mounts"]] == ["/w", "/once"]
+
+
+async def test_an_edited_manifest_is_compared_with_the_clusters_schema(cluster: Place) -> None:
+    cluster.t9k.claims["team"][0].claim = "mnist"
+    answer = await cluster.api("GET", "cluster", "manifest-schema", engine="t9k")
+    assert (answer.status, answer.json["source"], answer.json["kind"]) == (200, "bundled", "PyTorchTrainingJob")
+    nodes = answer.json["nodes"]
+    spec = nodes[nodes[answer.json["root"]]["fields"]["spec"]]
+    assert nodes[spec["fields"]["replicaSpecs"]]["description"].startswith("Types of replicas")
+    answer = await cluster.api("GET", "cluster", "manifest-schema", engine="local")
+    assert (answer.status, answer.json["code"]) == (404, "NoManifest")
+    assert (await cluster.api("GET", "cluster", "manifest-schema", engine="none")).status == 422
+
+    text = SEED_003.replace("spec:\n", "spec:\n  brandNew: {}\n  runPolicy:\n    cleanUpPolicy: Al\n", 1)
+    assert text != SEED_003
+
+    async def found() -> list[tuple[str, str, int]]:
+        checks = (await cluster.preview(manifest=text)).json["checks"]
+        codes = ("UnknownField", "NotAllowedValue", "FieldMissing")
+        return [(line["code"], line["field"], line["line"]) for line in checks if line["code"] in codes]
+
+    line = text.splitlines().index("  brandNew: {}") + 1
+    # without the cluster's schema, fields that this extension does not know are told, and no more
+    assert await found() == [("UnknownField", "/manifest/spec/brandNew", line)]
+    schema = bundled_schema(KINDS["t9k"])
+    root = schema.nodes[schema.root]
+    fields = schema.nodes[root.fields["spec"]].fields
+    policy = schema.nodes[fields["runPolicy"]]
+    schema.nodes[policy.fields["cleanUpPolicy"]] = SchemaNode(types=["string"], enum=["All", "None"])
+    fields["brandNew"] = root.fields["spec"]
+    cluster.t9k.schema = schema.model_copy(update={"source": "cluster"})
+    # the cluster's schema has the field, and few values for the other
+    assert ("UnknownField", "/manifest/spec/brandNew", line) not in await found()
+    assert ("NotAllowedValue", "/manifest/spec/runPolicy/cleanUpPolicy", line + 2) in await found()
+
+
+@pytest.mark.parametrize("engine", ["t9k", "kubeflow"])
+async def test_editing_as_yaml_and_back_keeps_comments_unknown_fields_and_volumes(cluster: Place, engine: str) -> None:
+    """The form's manifest is edited as a user would, becomes a form again, and the form is changed."""
+    cluster.write("work/train.py")
+    spec = (await cluster.form(engine=engine))["spec"]
+    spec["mounts"].append({"claim": "once", "mount_path": "/once", "sub_path": "a b", "read_only": True})
+    mounts = (await read_back(cluster, engine, spec))["mounts"]
+    assert [mount["claim"] for mount in mounts][-1] == "once"
+    text = (await cluster.preview(engine, spec=spec)).json["manifest"]
+    edited = "# begin\n" + text.replace("spec:\n", "# ours\nspec: # to be run\n  brandNew: {a: 1}\n", 1)
+    edited = edited.replace("volumeMounts:", "volumeMounts: # where", 1)
+    edited = re.sub(r"(?m)^( +)containers:\n", r"\1hostPID: &no false # seen\n\g<0>", edited, count=1)
+    comments = ["# begin", "# ours", "# to be run", "# where", "&no false # seen"]
+    assert all(comment in edited for comment in comments)
+    form = await read(cluster, edited, engine=engine)
+    assert form["lost"] == [] and form["manifest"] == edited
+    assert form["spec"]["mounts"] == mounts
+    again = (await cluster.preview(engine, spec=form["spec"], written=edited)).json["manifest"]
+    assert again == edited
+    # the user changes the form, then edits its manifest again, and so on
+    changed = form["spec"] | {"name": "another"}
+    changed["mounts"] = [mount | {"mount_path": mount["mount_path"] + "/x"} for mount in mounts]
+    again = (await cluster.preview(engine, spec=changed, written=edited)).json["manifest"]
+    assert yaml.safe_load(again) == yaml.safe_load((await cluster.preview(engine, spec=changed)).json["manifest"])
+    assert all(comment in again for comment in comments) and "brandNew: {a: 1}" in again
+    back = await read(cluster, again, engine=engine)
+    assert (back["spec"]["name"], back["spec"]["mounts"]) == ("another", changed["mounts"])
+    # at another engine the text is none of its kind
+    other = "kubeflow" if engine == "t9k" else "t9k"
+    crossed = (await cluster.preview(other, spec=spec, written=edited)).json["manifest"]
+    assert "# ours" not in crossed
+    # a text that can't be read has no effect
+    assert (await cluster.preview(engine, spec=spec, written="a: [")).json["manifest"] == text
+
+
+async def read_back(cluster: Place, engine: str, spec: dict[str, Any]) -> dict[str, Any]:
+    text = (await cluster.preview(engine, spec=spec)).json["manifest"]
+    spec_again: dict[str, Any] = (await read(cluster, text, engine=engine))["spec"]
+    return spec_again

@@ -77,6 +77,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
         environment={"JUPYTER_PATH": str(tmp_path / "data"), "PATH": str(python.parent)},
         tensorboard_limit=1,
         grace_seconds=1,
+        kubernetes=False,  # there is no cluster here, so a request for its engines could only be answered with 503
     )
     lab.start()
     yield lab

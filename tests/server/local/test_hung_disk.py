@@ -93,7 +93,7 @@ async def test_the_script_of_a_notebook_on_it(place: Place, app: T9kJobApp) -> N
     launch = (await app.services()).launch
     prepares = [await launch.admit(JobSpec(**await place.form("old/explore.ipynb"))) for _ in range(10)]
     with hung_disk(place.root / "old") as disk:
-        writing = [asyncio.wait_for(prepare(), BOUND) for prepare in prepares]
+        writing = [asyncio.wait_for(prepare.prepare(), BOUND) for prepare in prepares]
         for written in await asyncio.gather(*writing, return_exceptions=True):
             assert isinstance(written, DiskSilent) and str(disk.path) in written.message, written
 

@@ -45,11 +45,12 @@ dist.destroy_process_group()
 Run = Callable[..., Awaitable[tuple[dict[str, Any], dict[str, str]]]]
 
 
-async def filled(place: Place, *cells: str) -> dict[str, Any]:
+async def filled(place: Place, *cells: str | Any, whole: bool = False) -> dict[str, Any]:
     """Return the form for a notebook of these cells."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-    nbformat.write(notebook, place.root / "explore.ipynb")
-    return (await place.api("POST", "launch", "prefill", body={"path": "explore.ipynb"})).json
+    made = [nbformat.v4.new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    nbformat.write(nbformat.v4.new_notebook(cells=made), place.root / "explore.ipynb")
+    body = {"path": "explore.ipynb", "whole_notebook": whole}
+    return (await place.api("POST", "launch", "prefill", body=body)).json
 
 
 @pytest.fixture
@@ -109,7 +110,50 @@ async def test_the_form_tells_who_runs_commands(place: Place) -> None:
     (place.root / "train.py").write_text("import torch.distributed as dist\ndist.init_process_group('gloo')\n")
     told = {}
     for cell in ("%matplotlib inline\n%run train.py", "!torchrun --nproc-per-node=2 train.py"):
-        form = await filled(place, cell)
+        form = await filled(place, cell, whole=True)
         hints = {check["code"]: check["link"] for check in form["checks"] if check["level"] != "passed"}
         told[cell] = (form["spec"]["torchrun"] is None, *sorted(hints))
     assert list(told.values()) == [(False, "CommandsRepeated", "LinesSkipped"), (True, "OwnProcesses")]
+
+
+async def test_parameters_and_chosen_cells_are_arguments_of_the_job(place: Place, open_page: Any) -> None:
+    """They are kept by the spec, so a repeated job has them too. torchrun is off, so torch is not imported."""
+    parameters = nbformat.v4.new_code_cell("lr = 0.1\nfast = True", metadata={"tags": ["parameters"]})
+    left_out = nbformat.v4.new_code_cell("print('never')", metadata={"tags": ["skip-job"]})
+    cells = [parameters, left_out, "answer = input('Go on? ')", "print('lr', lr, fast)"]
+    form = await filled(place, *cells)
+    keys = [cell["key"] for cell in form["notebook"]["cells"]]
+    assert [cell["runs"] for cell in form["notebook"]["cells"]] == [True, False, True, True]
+    found = next(check for check in form["checks"] if check["code"] == "Interactive")
+    assert (found["level"], found["link"]["cell"], found["option"]) == ("warning", 3, "--t9kjob-cells")
+    args = found["fix"]["changes"]["/spec/args"]
+    assert args == [f"--t9kjob-cells={keys[0]},{keys[3]}"]
+    spec = {**form["spec"], "torchrun": None, "args": [*args, "--lr=0.5", "--no-fast"]}
+    assert not [check for check in await place.checks(spec) if check["code"] in ("Interactive", "OptionsGiven")]
+    job = await place.submit(spec)
+    page = await open_page("stream")
+    assert (await ended(page, job["id"]))["phase"] == "Succeeded"
+    again = (await place.api("POST", "jobs", job["id"], "rerun", body={"request_id": "request-again"})).json
+    assert (await ended(page, again["id"]))["phase"] == "Succeeded"
+    streams = (await place.api("GET", "jobs", again["id"], "logs")).json["streams"]
+    logs = [(await place.api("GET", "jobs", again["id"], "logs", stream["id"])).body for stream in streams]
+    assert b"lr 0.5 False\n" in logs
+
+
+async def test_a_launch_command_fills_the_form_of_its_script(place: Place) -> None:
+    (place.root / "src").mkdir()
+    (place.root / "src" / "train.py").write_text(
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--log_dir')\n"
+        "parser.add_argument('--lr', type=float)\nparser.parse_args()\n"
+    )
+    command = "A=1 torchrun --nproc-per-node=3 --nnodes=2 --monitor-interval 1 src/train.py --lr {lr}"
+    form = await filled(place, "lr = 1", f"!{command}")
+    spec = form["spec"]
+    assert (form["path"], form["notebook"]) == ("src/train.py", None)
+    assert form["launched_by"] == {"path": "explore.ipynb", "cell": 2, "command": command}
+    assert spec["entrypoint"] == {"kind": "script", "value": str(place.root / "src" / "train.py")}
+    assert spec["args"] == ["--lr", "{lr}", "--log_dir", f"runs/{spec['name']}"]
+    assert (spec["working_dir"], spec["env"][0]["name"]) == (str(place.root), "A")
+    assert (spec["torchrun"]["proc_per_node"], spec["replica_specs"][0]["replicas"]) == (3, 2)
+    assert [note["code"] for note in form["notes"]] == ["LaunchOptions", "LaunchVariables"]
+    assert (await filled(place, "!torchrun gone.py"))["spec"]["entrypoint"]["kind"] == "notebook"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from traitlets import Bool
 from traitlets.config import Configurable
 
-from jupyterlab_t9kjob.core.engine import Engine
-from jupyterlab_t9kjob.core.engine_context import EngineContext
+from jupyterlab_t9kjob.core.engine.context import EngineContext
+from jupyterlab_t9kjob.core.engine.protocol import Engine
 
 
 class SimpleProcesses(Configurable):

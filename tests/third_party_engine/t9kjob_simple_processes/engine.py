@@ -1,4 +1,4 @@
-"""The engine: the required protocol of `jupyterlab_t9kjob.core.engine`, and nothing else."""
+"""The engine: the required protocol of `jupyterlab_t9kjob.core.engine.protocol`, and nothing else."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from jupyterlab_t9kjob.core.engine import Edited, Listener, Prepare
-from jupyterlab_t9kjob.core.engine_info import EngineFacts, EngineInfo, RestartTexts
+from jupyterlab_t9kjob.core.engine.info import EngineFacts, EngineInfo, RestartTexts
+from jupyterlab_t9kjob.core.engine.interpreter import Interpreter, ResolveKernel
+from jupyterlab_t9kjob.core.engine.protocol import Edited, Listener, Prepare
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotFound
 from jupyterlab_t9kjob.core.features import only
-from jupyterlab_t9kjob.core.interpreter import Interpreter, ResolveKernel
 from jupyterlab_t9kjob.core.job import Action, Attempt, Job, JobSummary, LogStream, Phase, Reason, Replica, job_id
 from jupyterlab_t9kjob.core.log_sources import LogReader
 from jupyterlab_t9kjob.core.spec import JobSpec
@@ -22,6 +22,7 @@ from .process import JobProcess
 # [facts]
 FACTS = EngineFacts(
     shares_lab_filesystem=True,
+    runs_on_lab_machine=True,
     runs_in_kernel=True,
     restart_texts=RestartTexts(without_torchrun={"Never": "A process that fails is not started again."}),
 )

@@ -51,7 +51,7 @@ export async function tabOrder(
         ''
       ).trim();
     });
-    if (name === null || names.length > 100) {
+    if (name === null || names.length > 200) {
       return names;
     }
     names.push(name);

@@ -26,8 +26,10 @@ const unable = (reason: string) => ({ supported: false, reason });
 
 const facts = (kind: string, object: string): EngineInfo['facts'] => ({
   shares_lab_filesystem: false,
+  runs_on_lab_machine: false,
   runs_in_kernel: false,
   outlives_server: true,
+  queues_sweeps: false,
   has_namespaces: true,
   has_pods: true,
   manifest_kind: kind,
@@ -236,6 +238,7 @@ export class FakeCluster {
     const none = { queue: null, priority: null };
     return {
       path: path ?? null,
+      launched_by: null,
       engine: engine ?? 't9k',
       namespace: namespace ?? '',
       spec: isLocal
@@ -256,6 +259,9 @@ export class FakeCluster {
         imports: [],
         env_reads: [{ name: 'WANDB_PROJECT', line: 3, default: null }],
         distributed: true,
+        method: 'ddp',
+        method_line: 40,
+        own_processes: false,
         writes_events: true
       },
       notebook: null,
@@ -276,6 +282,7 @@ export class FakeCluster {
       runs_dir: '/t9k/mnt/llama3_sft/runs',
       follow_name: ['--log_dir'],
       checks: [],
+      recorder: null,
       notes:
         isLocal && crossed_from === 't9k'
           ? [
@@ -416,6 +423,21 @@ function option(
     repeatable: false,
     flag_value: true,
     off_flag: null,
+    roles: flag === '--log_dir' ? ['events'] : [],
+    item_kind: 'text',
+    items: null,
+    default_expression: null,
+    metavar: null,
+    value_optional: false,
+    syntax: 'separate',
+    group: null,
+    exclusive: null,
+    command: null,
+    is_command: false,
+    condition: null,
+    caution: null,
+    library: null,
+    path: null,
     line: 1
   };
 }

@@ -78,6 +78,7 @@ export function fakeJob(
     refused: {},
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
+    sweep: null,
     ...more
   };
 }
@@ -280,8 +281,10 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
     label: 'This machine',
     facts: {
       shares_lab_filesystem: true,
+      runs_on_lab_machine: true,
       runs_in_kernel: true,
       outlives_server: true,
+      queues_sweeps: true,
       has_namespaces: false,
       has_pods: false,
       manifest_kind: null,

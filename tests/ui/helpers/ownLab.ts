@@ -70,6 +70,7 @@ export class OwnLab {
           JUPYTERLAB_SETTINGS_DIR: this.settings,
           JUPYTERLAB_WORKSPACES_DIR: `${this._state}/workspaces`,
           JUPYTERLAB_GALATA_ROOT_DIR: this.root,
+          PYTHONPATH: path.join(BUILD, '../tests/local/spared'),
           T9KJOB_UI_TRAITS: JSON.stringify(this._options.traits ?? {}),
           ...this._options.env
         }

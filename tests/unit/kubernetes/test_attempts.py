@@ -9,15 +9,15 @@ import pytest
 from jupyterlab_t9kjob.core.job import Attempt
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
-from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import (
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import (
     AttemptRecord,
     attempts_of,
     earlier,
     observe,
     restarts_of,
 )
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
-from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
 
 RUNNING = State(phase="Running")
 NOW = seconds("2026-11-21T12:00:00Z") or 0.0

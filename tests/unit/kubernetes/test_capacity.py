@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
-from jupyterlab_t9kjob.engines.kubernetes.objects.requests import held_by, kept_of_pod, requests_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.requests import held_by, kept_of_pod, requests_of
 from jupyterlab_t9kjob.engines.kubernetes.objects.resources import is_accelerator
 from jupyterlab_t9kjob.engines.kubernetes.scheduling import node_capacity
 from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_capacity import most_beside, pools_of, quota_of, sum_of

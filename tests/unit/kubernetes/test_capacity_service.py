@@ -13,8 +13,8 @@ from typing import Any, cast
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.client import backoff
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
+from jupyterlab_t9kjob.engines.kubernetes.client.watch import backoff
 from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster_module
 from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity_service import CapacityService
@@ -199,7 +199,7 @@ async def test_a_pod_that_comes_while_watching_ends_is_not_held_for_good() -> No
         api = Api(SimpleNamespace(host="a"))
         api.put_node("one")
         reader = reader_of(api)
-        leave = reader.look()
+        leave = reader.subscribe()
         assert await free_on(reader, "one") == 8
         stopped = asyncio.create_task(reader.stop())
         await rest(turns)
@@ -222,13 +222,13 @@ async def test_who_looks_while_the_cluster_is_changed_sees_the_new_one(monkeypat
     kind = cast(JobKind, SimpleNamespace(engine="kubeflow", group="a", version="v1", plural="jobs", kind="Job"))
     cluster = Cluster(Settings())
     cluster.start(cast(Any, SimpleNamespace(kind=kind)))
-    await cluster.looked()
-    leave = cluster.capacity.look()
+    await cluster.discovered()
+    leave = cluster.capacity.subscribe()
     assert [node.name for node in (await cluster.capacity.nodes()).nodes] == ["old-node"]
 
     connected[0], clusters["old"].moved = clusters["new"].connection, True
     ends: list[Callable[[], None]] = []
-    clusters["old"].watch_ends = lambda: ends.append(cluster.capacity.look())
+    clusters["old"].watch_ends = lambda: ends.append(cluster.capacity.subscribe())
     await cluster.refresh()
     assert ends
     assert [node.name for node in (await cluster.capacity.nodes()).nodes] == ["new-node"]
@@ -269,7 +269,7 @@ async def test_who_looks_while_the_cluster_is_read_is_told_that_it_is_counted(mo
     api.put_pod("first", "one")
     api.slow[PODS] = asyncio.Event()
     reader = reader_of(api)
-    leave = reader.look()
+    leave = reader.subscribe()
     await rest()
     assert (await reader.now()).counting and (await reader.nodes()).counting
     api.slow[PODS].set()
@@ -289,7 +289,7 @@ async def test_a_slow_namespace_withholds_nothing_where_all_nodes_and_pods_are_s
     api.slow = {slow: asyncio.Event(), QUOTAS: asyncio.Event()}
     space = a_space(api)
     reader = reader_of(api, {"lab": space})
-    leave = reader.look()
+    leave = reader.subscribe()
     await rest()
     monkeypatch.setattr(capacity_service, "READY_SECONDS", 0)
     seen = await reader.now()
@@ -319,7 +319,7 @@ async def test_what_little_rights_are_counted_from_is_waited_for(
     api.put(QUOTAS, "team", status={"hard": {"pods": "9"}, "used": {"pods": "3"}})
     space = a_space(api)
     reader = reader_of(api, {"lab": space})
-    leave = reader.look()
+    leave = reader.subscribe()
     await rest()
     monkeypatch.setattr(capacity_service, "READY_SECONDS", 0)
     seen = await reader.now()
@@ -369,7 +369,7 @@ async def test_a_cluster_that_answers_again_is_counted(monkeypatch: pytest.Monke
     api.put_node("one")
     api.refusals = {path: Unreachable("It can't be reached.") for path in (NODES, PODS)}
     reader = reader_of(api)
-    leave = reader.look()
+    leave = reader.subscribe()
     await rest()
     gone = await reader.now()
     assert not gone.counting and gone.limited == "The cluster's nodes and pods are not known: It can't be reached."

@@ -10,7 +10,7 @@ import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.client.errors import ApiError, Unreachable
-from jupyterlab_t9kjob.engines.kubernetes.client.informer import Informer
+from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import NamespaceWatch
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
-from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import observe
 from tests.unit.kubernetes.situations import situation
 
 

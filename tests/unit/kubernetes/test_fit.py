@@ -11,7 +11,7 @@ from jupyterlab_t9kjob.core.capacity import QuotaLine
 from jupyterlab_t9kjob.core.checks import Check
 from jupyterlab_t9kjob.core.manifests import Kind, render
 from jupyterlab_t9kjob.core.spec import JobSpec
-from jupyterlab_t9kjob.engines.kubernetes.objects.requests import Held
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.requests import Held
 from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_capacity import node_of
 from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import ClusterRoom, Node
 from jupyterlab_t9kjob.engines.kubernetes.submit.capacity_checks import checks

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jupyterlab_t9kjob.engines.kubernetes.objects import pods as reading
-from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import attempts_of, observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as reading
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import attempts_of, observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 
 DATA = Path(__file__).parent / "data"

@@ -12,11 +12,11 @@ from jupyterlab_t9kjob.core.manifests import parse
 from jupyterlab_t9kjob.core.manifests.names import REMINDED, STOPPED
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
-from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import State
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
-from jupyterlab_t9kjob.engines.kubernetes.objects.pods import is_running
-from jupyterlab_t9kjob.engines.kubernetes.objects.replicas import replica
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import AttemptRecord, observe
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.pod import is_running
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
 
 KIND = Kubeflow()
 TEMPLATE = {"spec": {"containers": [{"name": "pytorch", "image": "torch:1", "command": ["python", "train.py"]}]}}

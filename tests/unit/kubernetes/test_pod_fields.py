@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.cluster.pod_fields import PodKeeper, kept_pod, slim
-from jupyterlab_t9kjob.engines.kubernetes.objects import container_runs, pods, requests
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods import container_runs, requests
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as pods
 from tests.unit.kubernetes.situations import HERE, NAMES
 
 REAL: dict[str, dict[str, Any]] = {

@@ -12,8 +12,8 @@ from jupyterlab_t9kjob.core.job import PodMount
 from jupyterlab_t9kjob.core.spec import Device
 from jupyterlab_t9kjob.engines.kubernetes.client.json_access import seconds
 from jupyterlab_t9kjob.engines.kubernetes.cluster.pod_fields import slim
-from jupyterlab_t9kjob.engines.kubernetes.objects import pods
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as pods
 
 # Recorded with kubectl 1.32 and an API server 1.34: the server makes that text.
 WHOLE = [json.loads(line) for line in (Path(__file__).parent / "data" / "pods.jsonl").read_text().splitlines()]

@@ -14,9 +14,9 @@ from jupyterlab_t9kjob.core.capacity import Amount, NodeCapacity
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.manifests.names import KUEUE_QUEUE, PAUSED
 from jupyterlab_t9kjob.engines.kubernetes.objects.action_notes import mark
-from jupyterlab_t9kjob.engines.kubernetes.objects.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.events import events_of
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, State
+from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.reasons.job import ENDED_BY, reason_of
 from jupyterlab_t9kjob.engines.kubernetes.reasons.replica import replica_reason
 from jupyterlab_t9kjob.engines.kubernetes.scheduling.node_fit import ClusterRoom, Node

@@ -25,6 +25,8 @@ env_names = st.sampled_from(
         "HOME",
         "T9KJOB_NAME",
         "T9KJOB_LOG_DIR",
+        "EM_RUN_PARENT_DIR",
+        "EM_ARTIFACT_PARENT_DIR",
         "LOGNAME",
         "PYTHONUNBUFFERED",
         "TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE",
@@ -39,6 +41,21 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     max_leaves=6,
 )
 
+sources = st.none() | st.fixed_dictionaries(
+    {"folder": folders, "leave_out": st.sampled_from([[], ["*.pt", "runs/"]])},
+    optional={
+        "taken": st.none()
+        | st.fixed_dictionaries(
+            {
+                "digest": st.just("0123456789" * 4),
+                "path": st.sampled_from(["/w/.t9kjob/code/a/files", "/w/sub", "/"]),
+                "files": st.just(2),
+                "size": st.just(10),
+            },
+            optional={"commit": st.just({"id": "ab" * 20, "branch": "main", "subject": "x", "changed": 1})},
+        )
+    },
+)
 entrypoints = st.one_of(
     st.builds(
         lambda folder, name: {"kind": "script", "value": f"{folder.rstrip('/')}/{name}"},
@@ -201,6 +218,7 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
             },
             "tensorboard": draw(boards),
             "keep_logs": draw(st.booleans()),
+            "source": draw(sources),
             "extra": draw(extras),
         }
     )  # fmt: skip

@@ -68,7 +68,7 @@ CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
      {"kubeflow": "hint", "local": "hint"}, "/spec/tensorboard/cluster"),
     ({"replica_specs": [{"restart_policy": "Always"}]}, {"local": "error"}, "/spec/replica_specs/0/restart_policy"),
     ({"replica_specs": [{"type": "a"}, {"type": "b"}, {"type": "c"}]}, {"kubeflow": "error"}, "/spec/replica_specs"),
-    ({"source": {"kind": "git"}}, {"t9k": "error", "kubeflow": "error", "local": "error"}, "/spec/source"),
+    ({"source": {"kind": "snapshot", "folder": "/w"}}, {}, "/spec/source"),
     ({"extra": {"spec": {"new": 1}}}, {"local": "hint"}, "/spec/extra"),
 ]  # fmt: skip
 

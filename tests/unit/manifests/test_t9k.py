@@ -79,7 +79,8 @@ def test_everything_has_its_place() -> None:
             "jupyterlab-t9kjob/display-name": "训练.py",
             "jupyterlab-t9kjob/owner": "jo",
             "jupyterlab-t9kjob/request-id": "r-1",
-            "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_LOG_DIR,USER,LOGNAME,HOME,"
+            "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_LOG_DIR,EM_RUN_PARENT_DIR,"
+            "EM_ARTIFACT_PARENT_DIR,USER,LOGNAME,HOME,"
             "PYTHONUNBUFFERED,TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE,T9KJOB_POD,T9KJOB_POD_UID",
             "jupyterlab-t9kjob/spec": '{"/runtime/kernel":"torch","/working_dir":null}',
         },
@@ -118,6 +119,8 @@ def test_everything_has_its_place() -> None:
                                 "env": [
                                     {"name": "T9KJOB_NAME", "value": "mnist-1"},
                                     {"name": "T9KJOB_LOG_DIR", "value": "/t9k/mnt/log"},
+                                    {"name": "EM_RUN_PARENT_DIR", "value": "/t9k/mnt/.em/runs"},
+                                    {"name": "EM_ARTIFACT_PARENT_DIR", "value": "/t9k/mnt/.em/artifacts"},
                                     {"name": "USER", "value": "jo"},
                                     {"name": "LOGNAME", "value": "jo"},
                                     {"name": "HOME", "value": "/t9k/mnt"},
@@ -228,6 +231,8 @@ def test_seed_003_is_understood() -> None:
     assert [entry["name"] for entry in again["replicaSpecs"][0]["template"]["spec"]["containers"][0].pop("env")] == [
         "T9KJOB_NAME",
         "T9KJOB_LOG_DIR",
+        "EM_RUN_PARENT_DIR",
+        "EM_ARTIFACT_PARENT_DIR",
         "PYTHONUNBUFFERED",
         "T9KJOB_POD",
         "T9KJOB_POD_UID",

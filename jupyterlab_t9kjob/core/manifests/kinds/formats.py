@@ -154,7 +154,7 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
     "debug": None,
     "security": None,
     "extra": None,
-    "source": _("Copying the source into a cluster is not possible yet; jobs run the files on their volumes."),
+    "source": None,
     "exec": _("Opening a terminal in a replica is not possible yet."),
 }
 

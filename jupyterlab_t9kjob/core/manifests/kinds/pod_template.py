@@ -7,6 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from ...code import GitRepository
 from ...spec import (
     ENV_NAME_PATTERN,
     Device,
@@ -23,6 +24,7 @@ from ...spec import (
 )
 from ..entrypoints import Argv, Program, split_argv, working_directory
 from ..names import CONTAINER, SHM, SHM_PATH
+from .git_clone import add_clone
 from .pod_security import is_restricted, restricted_container, restricted_pod
 
 PULL_POLICIES: Final = ("Always", "IfNotPresent", "Never")
@@ -111,6 +113,8 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
         "containers": [container],
         "volumes": list(volumes.values()),
     })  # fmt: skip
+    if isinstance(spec.source, GitRepository):
+        add_clone(pod, spec.source, spec.security)
     return {"spec": pod}
 
 

@@ -53,6 +53,19 @@ def to_yaml(manifest: Any, like: Any = None) -> str:
     )
 
 
+def to_flow(value: Any) -> str:
+    """Return a JSON value as YAML on one line, with brackets around lists and objects."""
+    text: str = yaml.dump(
+        value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=True, width=10_000_000
+    )
+    return text.removesuffix("...\n").strip()
+
+
+def in_order(keys: list[str]) -> list[str]:
+    """Return the names of an object's fields in the usual order."""
+    return sorted(keys, key=lambda key: _RANKS.get(key, 5_000))
+
+
 def _as_in(other: Any, value: Any) -> Any:
     if isinstance(value, list) and isinstance(other, list):
         return [*map(_as_in, other, value), *value[len(other) :]]
@@ -67,7 +80,7 @@ def _ordered(value: Any, free: bool = False) -> Any:
         return [_ordered(item) for item in value]
     if not isinstance(value, dict):
         return value
-    keys = list(value) if free else sorted(value, key=lambda key: _RANKS.get(key, 5_000))
+    keys = list(value) if free else in_order(list(value))
     return {key: _ordered(value[key], key in _FREE) for key in keys}
 
 

@@ -19,7 +19,7 @@ import httpx
 from ....core.system.signals import Signal
 from ....core.translation import _
 from .answers import LARGEST_EVENT, content_of, events_of, once_more, refusal_of
-from .credentials import Connection
+from .credentials.connection import Connection
 from .errors import ApiError, Unreachable, timed_out
 from .failures import is_of_tls, not_kubernetes, redirects, unreachable
 from .json_text import Json, without_gc, without_managed_fields

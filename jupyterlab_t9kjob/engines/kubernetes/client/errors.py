@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....core.engine_info import StaleCode
+from ....core.engine.info import StaleCode
 from ....core.translation import Text, _
 
 _LONGEST_MESSAGE = 4096

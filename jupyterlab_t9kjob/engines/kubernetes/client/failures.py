@@ -8,7 +8,7 @@ import ssl
 
 import httpx
 
-from ....core.engine_info import StaleCode
+from ....core.engine.info import StaleCode
 from ....core.translation import Text, _
 from .errors import BrokenOff, Unreachable, timed_out
 

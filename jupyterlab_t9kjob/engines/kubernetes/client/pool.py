@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from ....core.translation import Text, _
-from .credentials import Connection
+from .credentials.connection import Connection
 from .errors import NoCluster, Unreachable
 
 log = logging.getLogger(__name__)

@@ -82,7 +82,7 @@ class CapacityService:
 
     # -- subscriptions ------------------------------------------------------------------------------------------------
 
-    def look(self, moved: Listener = lambda: None) -> Callable[[], None]:
+    def subscribe(self, moved: Listener = lambda: None) -> Callable[[], None]:
         """Subscribe: keep the capacity current and call `moved` after each change; return how to unsubscribe."""
         self._listeners.append(moved)
         if self._lingering is not None:
@@ -199,7 +199,7 @@ class CapacityService:
 
     @contextmanager
     def _looking(self) -> Iterator[Counting]:
-        leave = self.look()
+        leave = self.subscribe()
         try:
             if self._counting is None:
                 problem = self._cluster.problem or _("There is no connection to the cluster.")

@@ -20,7 +20,7 @@ from ....core.errors import Unavailable
 from ....core.lab import Lab
 from ....core.translation import Text, _
 from ..client.api import KubeApi
-from ..client.credentials import load_connection
+from ..client.credentials.connection import load_connection
 from ..client.errors import ApiError, NoCluster, Unreachable
 from ..client.fair_slots import Slots
 from ..lab.lab_pod import find_lab_or_problem
@@ -143,7 +143,7 @@ class Cluster:
         return partial(self._listeners.remove, listener)
 
     def attend(self) -> Callable[[], None]:
-        """Probe all watches while a page is open, see `client.probe`; return how to end that."""
+        """Probe all watches while a page is open, see `client.watch.probe`; return how to end that."""
 
         def leave() -> None:
             self._pages -= 1
@@ -154,7 +154,7 @@ class Cluster:
         self._attended.set()
         return leave
 
-    async def looked(self) -> None:
+    async def discovered(self) -> None:
         """Wait for the end of the first discovery, at most `READY_SECONDS`."""
         if self._task is not None:
             with anyio.move_on_after(READY_SECONDS):
@@ -236,7 +236,7 @@ class Cluster:
         Unavailable
             If there is no cluster.
         """
-        await self.looked()
+        await self.discovered()
         if self.api is None:
             hint = _("Choose another engine, or correct the kubeconfig and refresh.")
             raise Unavailable(self.problem or CONNECTING, hint=hint)
@@ -297,7 +297,7 @@ class Cluster:
         self._discovered_at = time.monotonic() if not self._presence.doubtful else -DISCOVERY_SECONDS
         if not self._presence.kinds:
             return
-        await self._presence.look_for_queueing(api)
+        await self._presence.find_queueing(api)
         own = api.connection.namespace
         if thoroughly or self._lab_due:
             # Before jobs are read: the lab's volumes tell where their files are.
@@ -344,7 +344,7 @@ class Cluster:
             before = self.found(sink.kind)
             if before is not None and not every:
                 continue
-            found = await self._presence.look_for_kind(api, sink.kind, self.version)
+            found = await self._presence.find_kind(api, sink.kind, self.version)
             if found == before:
                 continue
             if found is None:

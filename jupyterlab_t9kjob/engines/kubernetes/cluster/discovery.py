@@ -111,7 +111,7 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
     address = await _schema_address(api, kind)
     if known is not None and address and known.schema == address:
         return known
-    document = await _schema(api, kind)
+    document = await read_schema(api, kind)
     dialect = Dialect.from_schema(document) if kind.dialects else CURRENT
     strict = _at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
     return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
@@ -159,7 +159,8 @@ async def _schema_address(api: KubeApi, kind: JobKind) -> str:
     return str((paths.get(f"apis/{kind.group}/{kind.version}") or {}).get("serverRelativeURL") or "")
 
 
-async def _schema(api: KubeApi, kind: JobKind) -> Json | None:
+async def read_schema(api: KubeApi, kind: JobKind) -> Json | None:
+    """Return the OpenAPI 3 document with a kind, or its definition; None if this account can read neither."""
     for path in (
         f"/openapi/v3/apis/{kind.group}/{kind.version}",
         f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{kind.plural}.{kind.group}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....core.engine_info import ClusterInfo
+from ....core.engine.info import ClusterInfo
 from ....core.manifests import CURRENT
 from ....core.translation import Text, _
 from ..objects.kinds import JobKind

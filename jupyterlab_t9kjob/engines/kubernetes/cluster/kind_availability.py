@@ -51,7 +51,7 @@ class Presence:
         recent = time.monotonic() - self._removed_at < RETURN_SECONDS
         return MISSING_SECONDS if self._missing or recent else None
 
-    async def look_for_kind(self, api: KubeApi, kind: JobKind, version: str | None) -> Found | None:
+    async def find_kind(self, api: KubeApi, kind: JobKind, version: str | None) -> Found | None:
         """Discover a kind; return None if the cluster does not have it.
 
         Parameters
@@ -79,7 +79,7 @@ class Presence:
             self._removed_at = time.monotonic()
         return self.kinds.get(kind.engine)
 
-    async def look_for_queueing(self, api: KubeApi) -> None:
+    async def find_queueing(self, api: KubeApi) -> None:
         """Discover the queueing systems."""
         found = await queueing_of(api)
         for group in self.groups.keys() - found.keys():

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ....core.checks import Capability
 from ..client.api import Json, KubeApi
-from ..client.informer import Informer
+from ..client.watch.informer import Informer
 from ..objects.events import uid_of
 from ..objects.kinds import JobKind
 from .discovery import QUEUEING, Found

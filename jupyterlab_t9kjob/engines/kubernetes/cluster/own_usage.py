@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from ..client.api import Json
-from ..objects.requests import Held, held_by
+from ..objects.pods.requests import Held, held_by
 from .namespace_watch import NamespaceWatch
 from .pod_fields import kept_pod
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ..client.api import Json, KubeApi
-from ..client.informer import Informer, Keep
 from ..client.json_access import flag, moment, part, parts, text, value, whole
-from ..client.resource_version import revision_of
+from ..client.watch.informer import Informer, Keep
+from ..client.watch.resource_version import revision_of
 from ..objects.kinds import conditions, holds
 
 OBJECTS: Final[Mapping[str, str]] = {KUEUE: "workloads", T9K_SCHEDULER: "podgroups"}

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ....core.engine_info import StaleCode
+from ....core.engine.info import StaleCode
 from ....core.translation import Text, _
 from ..client.errors import ApiError, Unreachable
-from ..client.informer import Informer
+from ..client.watch.informer import Informer
 from ..objects.text import answer_of, quoted
 
 _RETRIES: Final = _("The lab tries again by itself.")

@@ -17,9 +17,9 @@ import anyio
 from ....core.capacity import NamespaceQuota, NodeCapacity
 from ....core.translation import Text, _, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
-from ..client.informer import Informer
 from ..client.json_access import part
-from ..objects.requests import Held, kept_of_pod
+from ..client.watch.informer import Informer
+from ..objects.pods.requests import Held, kept_of_pod
 from ..objects.text import answer_of
 from ..scheduling.node_capacity import kept_of_node, node_of, quota_of
 from ..scheduling.node_fit import ClusterRoom, Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....core.engine_info import Volume
+from ....core.engine.info import Volume
 from ....core.errors import FieldError, NotAllowed
 from ....core.lab import Lab, LabMount
 from ....core.translation import _

@@ -9,15 +9,18 @@ from typing import Any, Final
 from ....core.job import EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
+from ....core.source import running
 from ....core.spec import Device, Entrypoint, JobSpec, name_from
+from ....core.sweep import ANNOTATION as SWEEP
+from ....core.sweep import member_of
 from ....core.translation import Text
 from ....core.wording import code_in_words
 from ..client.api import Json
 from ..client.json_access import text
-from ..objects.attempts import restarts_of, time_run
 from ..objects.kinds import JobKind, ReplicaView
-from ..objects.pods import describe, held, is_running
-from ..objects.replicas import replica
+from ..objects.pods.attempts import restarts_of, time_run
+from ..objects.pods.pod import describe, held, is_running
+from ..objects.pods.replicas import replica
 from ..reasons.job import ENDED_BY
 from ..reasons.replica import replica_reason
 from .actions import actions_of, refused_of
@@ -117,6 +120,7 @@ def placeholder(job: TrackedJob) -> JobSpec:
 
 def command_of(spec: JobSpec) -> list[str]:
     """Return the command of the first replica as its specification gives it."""
+    spec = running(spec)
     first = spec.replica_specs[0]
     torchrun = spec.torchrun
     words = words_of(program_of(spec, first), working_directory(spec))
@@ -218,4 +222,5 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
         "refused": {action: reason for action, reason in refused.items() if action in actions},
         "entrypoint_path": job.paths.entrypoint,
         "log_dirs": [str(directory) for directory, _path in job.paths.log_dirs],
+        "sweep": member_of({SWEEP: job.annotation(SWEEP) or ""}),
     }

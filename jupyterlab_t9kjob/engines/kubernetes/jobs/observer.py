@@ -158,7 +158,7 @@ class Observer:
         return _merged(now, record.events if record is not None else [])
 
     def pausable(self) -> Capability:
-        """Return whether this cluster can pause jobs of the kind, with the reason if it can't."""
+        """Return the capability of this cluster to pause jobs of the kind, with the reason if it can't."""
         found = self._cluster.found(self._kind)
         if found is None or found.dialect.pause:
             return Capability(supported=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ....core.job import Failure, LastOutput, Reason
 from ....core.translation import Text
 from ....core.wording import failure as failure_text
-from ....logs.failures.failure_text import error_in, told_by_message
+from ....logs.failures.failure_text import cause_in_message, error_in
 from ..reasons.causes import EndingRecord
 from .records import Record
 
@@ -53,7 +53,7 @@ def _is_doubtful(ending: EndingRecord) -> bool:
     error, code = ending["error"], ending["exit_code"]
     if _MISSING in ending["words"]:
         return True
-    return error is not None and code is not None and told_by_message(ending["verbatim"] or error, code).error is None
+    return error is not None and code is not None and cause_in_message(ending["verbatim"] or error, code).error is None
 
 
 def _failure(failure: Failure, doubtful: dict[str, int]) -> Failure:

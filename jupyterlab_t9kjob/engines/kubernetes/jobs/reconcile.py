@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..client.informer import Informer
+from ..client.watch.informer import Informer
 from ..cluster.connection import Cluster
 from ..objects.kinds import JobKind
 from .tracked_job import TrackedJob

@@ -28,7 +28,7 @@ from ....core.system.files import write_atomically
 from ....core.translation import STORED, _
 from ..client.api import Json
 from ..client.json_access import part
-from ..objects.attempts import AttemptRecord
+from ..objects.pods.attempts import AttemptRecord
 from ..reasons.causes import EndingRecord
 
 T = TypeVar("T")

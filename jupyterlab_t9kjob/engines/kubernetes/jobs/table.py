@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
-from ....core.engine import Listener
+from ....core.engine.protocol import Listener
 from ....core.errors import NotFound
 from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
 from ....core.translation import _
@@ -119,7 +119,7 @@ class JobTable:
 
     async def ready(self) -> None:
         """Wait until the jobs have been listed once, at most `READY_SECONDS`."""
-        await self._cluster.looked()
+        await self._cluster.discovered()
         watches = [space.jobs[self.kind.engine] for space in self._cluster.watching(self.kind)]
         listed = [asyncio.ensure_future(watch.listed()) for watch in watches]
         if listed:

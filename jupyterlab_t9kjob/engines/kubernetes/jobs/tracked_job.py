@@ -10,15 +10,16 @@ from typing import Final
 from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
 from ....core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.spec import JobSpec
+from ....core.sweep import ANNOTATION as SWEEP
 from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import moment, part, text
-from ..client.resource_version import revision_of
+from ..client.watch.resource_version import revision_of
 from ..objects.arena import USER as ARENA_USER
 from ..objects.arena import user_of as arena_user
-from ..objects.attempts import AttemptRecord, earlier, observe
 from ..objects.compressed import Packed, Packer
 from ..objects.kinds import ReplicaView, State
+from ..objects.pods.attempts import AttemptRecord, earlier, observe
 from ..reasons.causes import EndingRecord, keep
 from ..reasons.rank_failures import cause_of, failed_attempt, with_paths
 from ..scheduling.job_size import Size
@@ -26,7 +27,7 @@ from .job_reading import NOWHERE, Reading, Unread
 from .older_records import correct
 from .records import Record, with_masked_commands, without_secrets
 
-_ANNOTATIONS: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED)
+_ANNOTATIONS: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED, SWEEP)
 """Annotations that are kept unpacked."""
 
 _MANIFESTS: Final = Packer[Json]()

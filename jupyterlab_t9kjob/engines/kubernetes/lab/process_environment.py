@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import psutil
 
-from ..client.credentials import SERVICE_ACCOUNT
+from ..client.credentials.connection import SERVICE_ACCOUNT
 
 MOUNTINFO: Final = Path("/proc/self/mountinfo")
 _OCTAL: Final = re.compile(r"\\([0-7]{3})")

@@ -23,7 +23,7 @@ from ....logs.storage.records import SpoolRecord
 from ....logs.storage.spool import Apart, Spool
 from ..client.api import ApiError, KubeApi, Params, Unreachable
 from ..client.fair_slots import Slot, Slots
-from ..objects.container_runs import ContainerRun, ContainerState
+from ..objects.pods.container_runs import ContainerRun, ContainerState
 from ..objects.text import answer_of, plain
 from .container_spools import ContainerSpools, NotOurs
 from .kubelet_rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
@@ -158,6 +158,7 @@ class ContainerFollower:
         try:
             wait = await self._next()
         except OtherRun:
+            self._here = False  # Another pod may have the name; `PodRequests.is_gone` checks it.
             return FIRST_DELAY
         except NotOurs:
             self.settled.set()
@@ -220,6 +221,8 @@ class ContainerFollower:
                 return None
             if state.current is None:
                 return LASTING_DELAY
+            if self._changed.is_set():
+                return 0.0  # The pod may have gone since the answer.
             self._here = True
         for run in (state.previous, state.current):
             if run is None or run.ended_at is None or self._kept.has_all_of(state, run):

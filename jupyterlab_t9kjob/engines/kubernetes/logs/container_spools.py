@@ -11,7 +11,7 @@ from ....logs.storage.lease import Lease
 from ....logs.storage.records import SpoolRecord, key_of
 from ....logs.storage.spool import Gap, Spool
 from ....logs.storage.stamped import SECOND
-from ..objects.container_runs import ContainerRun, ContainerState
+from ..objects.pods.container_runs import ContainerRun, ContainerState
 from .spool_store import SpoolStore, in_thread
 
 _ONLY_TWO: Final = _("The node keeps only the logs of a container's last two runs.")

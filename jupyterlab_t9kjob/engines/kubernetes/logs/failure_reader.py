@@ -15,7 +15,7 @@ from ....core.system.disk_threads import DiskSilent, on_disk
 from ....logs.serving.sources import places
 from ..cluster.connection import Cluster
 from ..jobs.snapshot import JobSnapshot
-from ..objects.attempts import AttemptRecord
+from ..objects.pods.attempts import AttemptRecord
 from ..reasons.rank_failures import failed_attempt, read_failure
 from .manager import LogManager
 from .script_sources import Sources, sources_of

@@ -22,8 +22,8 @@ from ....logs.storage.lease import BEAT_SECONDS, Lease
 from ....logs.storage.records import SpoolRecord, read_records
 from ..client.api import Json, KubeApi
 from ..client.fair_slots import Slots
-from ..objects.container_runs import ContainerState, containers_of, gone
 from ..objects.kinds import ReplicaView
+from ..objects.pods.container_runs import ContainerState, containers_of, gone
 from .container_follower import ContainerFollower
 from .listing import FOR_EVER, Listing
 from .rank_files import RankIndexes, find_rank_logs

@@ -19,9 +19,9 @@ from ....logs.storage.index import span
 from ....logs.storage.records import LOG_SUFFIX, SpoolRecord, key_of, read_records
 from ....logs.storage.spool import INDEX_SUFFIX
 from ..client.api import Json
-from ..objects.container_runs import ContainerState, containers_of
 from ..objects.events import uid_of
 from ..objects.kinds import ReplicaView
+from ..objects.pods.container_runs import ContainerState, containers_of
 from ..reasons.replica import container_reason
 from .rank_files import RankLog, find_rank_logs
 from .spool_store import cuts_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....logs.storage.stamped import LONGEST_STAMP, StampedLines
 from ..client.api import ApiError, KubeApi, Params
 from ..client.json_access import parts, text
-from ..objects.container_runs import ContainerRun, ContainerState, runs_of
+from ..objects.pods.container_runs import ContainerRun, ContainerState, runs_of
 
 
 class OtherRun(Exception):

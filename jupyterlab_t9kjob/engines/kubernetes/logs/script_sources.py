@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ....core.lab import Lab, on_volume
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
+from ....core.source import running
 from ....core.spec import Mount
 from ....core.system.disk_threads import DiskSilent
 from ....logs.failures.script_check import ScriptCheck
@@ -76,6 +77,7 @@ def sources_of(seen: JobSnapshot, lab: Lab | None) -> Sources | None:
     spec = seen.job.spec
     if spec is None or lab is None:
         return None
+    spec = running(spec)
     cwd = working_directory(spec) or "/"
     scripts = {}
     for replica in seen.replicas:

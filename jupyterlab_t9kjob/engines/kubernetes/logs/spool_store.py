@@ -13,7 +13,7 @@ from ....core.translation import Text, _, sentences
 from ....logs.storage import cuts
 from ....logs.storage.cap import CappedLog, shorten_to
 from ....logs.storage.records import LOG_SUFFIX, SpoolRecord, key_of, write_record
-from ..objects.container_runs import ContainerRun, ContainerState
+from ..objects.pods.container_runs import ContainerRun, ContainerState
 
 T = TypeVar("T")
 

@@ -10,13 +10,13 @@ from ....core.job import Event
 from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import count, moment, part, text
-from .attempts import AttemptRecord
 from .kinds import ReplicaView
+from .pods.attempts import AttemptRecord
 from .text import named, plain, quoted
 
 
 @dataclass(frozen=True)
-class Happening:
+class ClusterEvent:
     """An event of the cluster, whichever API it comes from.
 
     Attributes
@@ -57,7 +57,7 @@ def kind_of(event: Json) -> str:
     return text(event, "involvedObject", "kind") or text(event, "regarding", "kind") or ""
 
 
-def read(event: Json) -> Happening:
+def read(event: Json) -> ClusterEvent:
     """Read a ``v1`` or an ``events.k8s.io/v1`` Event.
 
     Events that were reported through the newer API have empty old fields and count repeats in a series.
@@ -73,7 +73,7 @@ def read(event: Json) -> Happening:
         begun,
         moment(event, "metadata", "creationTimestamp"),
     )
-    return Happening(
+    return ClusterEvent(
         kind=text(about, "kind") or "",
         name=text(about, "name") or "",
         uid=text(about, "uid") or "",
@@ -87,7 +87,7 @@ def read(event: Json) -> Happening:
     )
 
 
-def newest_first(events: Iterable[Json]) -> list[Happening]:
+def newest_first(events: Iterable[Json]) -> list[ClusterEvent]:
     """Read events and sort them, newest first."""
     return sorted(map(read, events), key=_age, reverse=True)
 
@@ -111,7 +111,7 @@ def events_of(
     names = {attempt["pod_uid"]: name for name, recorded in (attempts or {}).items() for attempt in recorded}
     names |= {replica.pod_uid: replica.name for replica in replicas if replica.pod_uid}
     names |= {replica.pod_name: replica.name for replica in replicas if replica.pod_name}
-    folded: dict[tuple[str, ...], list[Happening]] = {}
+    folded: dict[tuple[str, ...], list[ClusterEvent]] = {}
     for one in map(read, events):
         key = (one.kind, one.name, one.uid, one.reason, one.message, str(one.warning))
         folded.setdefault(key, []).append(one)
@@ -119,7 +119,7 @@ def events_of(
     return [_event(same, names) for same in ordered]
 
 
-def _event(same: list[Happening], names: dict[str, str]) -> Event:
+def _event(same: list[ClusterEvent], names: dict[str, str]) -> Event:
     one = same[0]
     first, last = min(item.first for item in same), max(item.last for item in same)
     times = sum(item.count for item in same)
@@ -136,7 +136,7 @@ def _event(same: list[Happening], names: dict[str, str]) -> Event:
     )
 
 
-def _age(one: Happening) -> tuple[float, int]:
+def _age(one: ClusterEvent) -> tuple[float, int]:
     return one.last, one.made
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....core.engine_info import EngineFacts, RestartTexts
+from ....core.engine.info import EngineFacts, RestartTexts
 from ....core.translation import Text, _, sentences
 
 _NEVER: Final = _("A replica that fails is not restarted.")

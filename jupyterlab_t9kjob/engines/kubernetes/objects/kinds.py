@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from ....core.engine_info import EngineFacts
+from ....core.engine.info import EngineFacts
 from ....core.job import EngineName, Phase
 from ....core.manifests import Dialect, Kind
 from ....core.manifests.names import STOPPED

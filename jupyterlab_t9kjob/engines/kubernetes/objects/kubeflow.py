@@ -29,7 +29,7 @@ from .kinds import (
     training_name,
     type_names,
 )
-from .pods import ended_at, goes_on, is_running, is_waiting, restarts, started_at
+from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, started_at
 
 _TYPE_LABEL: Final = "training.kubeflow.org/replica-type"
 _INDEX_LABEL: Final = "training.kubeflow.org/replica-index"

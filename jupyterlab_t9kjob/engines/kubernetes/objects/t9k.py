@@ -31,7 +31,7 @@ from .kinds import (
     training_name,
     type_names,
 )
-from .pods import ended_at, goes_on, started_at
+from .pods.pod import ended_at, goes_on, started_at
 
 _PHASES: Final[dict[str, Phase]] = {
     "Pending": "Pending",

@@ -150,5 +150,5 @@ def _visible(text: str) -> str:
 
 
 def _hidden(char: str) -> bool:
-    """Return whether a character can't be seen, or changes how others are shown."""
+    """Return True if a character can't be seen, or changes how others are shown."""
     return unicodedata.category(char)[0] == "C" or char in "\u2028\u2029"

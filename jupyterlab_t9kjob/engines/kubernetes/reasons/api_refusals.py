@@ -12,7 +12,7 @@ from ....core.manifests.model import in_words
 from ....core.translation import Text, _, _n
 from ..client.api import ApiError, Json, Unreachable
 from ..client.json_access import text
-from ..objects.events import Happening
+from ..objects.events import ClusterEvent
 from ..objects.field_paths import field_of, pointer_of
 from ..objects.kinds import ReplicaView
 from ..objects.text import answer_of, cleaned, full_stop, listed, made, named, quoted, waiting_since
@@ -67,21 +67,21 @@ def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edit
     return found
 
 
-def of_pods(happenings: Sequence[Happening], replica: ReplicaView | None = None, *, now: float) -> Reason | None:
+def of_pods(cluster_events: Sequence[ClusterEvent], replica: ReplicaView | None = None, *, now: float) -> Reason | None:
     """Return why the job's controller could not create pods; None if no event reports a failure.
 
     A quota applies to pods, so a job that is too large for it is accepted, and its pods are refused (t9k.md §1.5).
 
     Parameters
     ----------
-    happenings
+    cluster_events
         Events of the job, newest first.
     replica
         The replica that has no pod; None for any replica.
     now
         Seconds since the epoch; long waits are counted from their start.
     """
-    for one in happenings:
+    for one in cluster_events:
         if replica is not None and not _is_about(one, replica):
             continue
         if one.warning and (
@@ -93,7 +93,7 @@ def of_pods(happenings: Sequence[Happening], replica: ReplicaView | None = None,
     return None
 
 
-def _of_refused_pods(one: Happening, now: float) -> Reason:
+def _of_refused_pods(one: ClusterEvent, now: float) -> Reason:
     """Return why pods were refused, by the event that reports it."""
     down, rule = _NO_WEBHOOK.search(one.message), rule_of(one.message)
     code, fix = "Refused", None
@@ -113,9 +113,9 @@ def _of_refused_pods(one: Happening, now: float) -> Reason:
     return made(code, waiting_since(sentence, one.first, now), hint, verbatim=one.message, fix=fix)
 
 
-def _is_about(happening: Happening, replica: ReplicaView) -> bool:
-    """Return whether an event of the job names a replica's pod: both kinds end the pod's name with the replica's."""
-    return any(pod.endswith(f"-{replica.name}") for pod in _POD.findall(happening.message))
+def _is_about(cluster_event: ClusterEvent, replica: ReplicaView) -> bool:
+    """Return True if an event of the job names a replica's pod: both kinds end the pod's name with the replica's."""
+    return any(pod.endswith(f"-{replica.name}") for pod in _POD.findall(cluster_event.message))
 
 
 # -- by message --------------------------------------------------------------------------------------------------------

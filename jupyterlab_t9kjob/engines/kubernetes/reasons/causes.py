@@ -10,10 +10,10 @@ from typing_extensions import TypedDict
 
 from ....core.translation import Text, _
 from ..client.json_access import text
-from ..objects.attempts import AttemptRecord
-from ..objects.events import Happening
+from ..objects.events import ClusterEvent
 from ..objects.kinds import ReplicaView, State
-from ..objects.pods import restarts, training
+from ..objects.pods.attempts import AttemptRecord
+from ..objects.pods.pod import restarts, training
 from ..objects.text import named
 from .exits import Ending, ending_of, lost, of_code
 
@@ -51,7 +51,7 @@ class EndingRecord(TypedDict):
 def first_failure(
     replicas: Sequence[ReplicaView],
     state: State,
-    happenings: Sequence[Happening] = (),
+    cluster_events: Sequence[ClusterEvent] = (),
     attempts: Mapping[str, Sequence[AttemptRecord]] | None = None,
     kept: Mapping[str, EndingRecord] | None = None,
     *,
@@ -68,7 +68,7 @@ def first_failure(
         The job's replicas.
     state
         The job's state.
-    happenings
+    cluster_events
         Events of the job, newest first: Kubeflow's operator reports ends in events.
     attempts
         Recorded attempts by replica name.
@@ -86,7 +86,7 @@ def first_failure(
         if ending is not None and _was_cleaned_up(ending, state):
             ending = None
         if ending is None and (replica.pod is None or state.cause == "BackoffLimitExceeded"):
-            ending = _without_pod(replica, state, happenings, (attempts or {}).get(replica.name))
+            ending = _without_pod(replica, state, cluster_events, (attempts or {}).get(replica.name))
         if ending is not None:
             endings.append(ending)
     start = min((one.at for one in endings if one.at is not None), default=None)
@@ -97,7 +97,7 @@ def first_failure(
 
 
 def _without_pod(
-    replica: ReplicaView, state: State, happenings: Sequence[Happening], attempts: Sequence[AttemptRecord] | None
+    replica: ReplicaView, state: State, cluster_events: Sequence[ClusterEvent], attempts: Sequence[AttemptRecord] | None
 ) -> Ending | None:
     """Return how a replica failed whose pod is gone, by its recorded attempts, the job's events or the job's status."""
     seen = list(attempts or ())
@@ -106,7 +106,7 @@ def _without_pod(
     last = seen[-1] if seen else None
     if last is not None and last["exit_code"] and last["cause"] is None:
         return of_code(replica, training(replica), last["exit_code"], last["ended_at"], {"reason": last["reason"]})
-    for one in happenings:
+    for one in cluster_events:
         report = _REPORT.match(one.message)
         if report is not None and report["pod"].endswith(f"-{replica.name}"):
             ended = {"reason": one.reason, "message": report["message"]}
@@ -115,7 +115,7 @@ def _without_pod(
 
 
 def _was_cleaned_up(ending: Ending, state: State) -> bool:
-    """Return whether a pod was deleted because its job had failed before."""
+    """Return True if a pod was deleted because its job had failed before."""
     if ending.code != "PodDeleted":
         return False
     if state.cause in _CONTROLLER_DELETES:
@@ -181,7 +181,7 @@ def keep(
 
 
 def _is_of(record: EndingRecord, replica: ReplicaView) -> bool:
-    """Return whether a record is about the newest run of a replica, as far as its pod still exists."""
+    """Return True if a record is about the newest run of a replica, as far as its pod still exists."""
     if replica.pod is None:
         return replica.pod_uid in (None, record["pod_uid"])
     run = (text(replica.pod, "metadata", "uid"), restarts(replica))

@@ -10,12 +10,13 @@ from typing import Final
 from ....core.translation import Text, _, sentences
 from ....core.wording import failure
 from ....logs.failures.advice import advice
-from ....logs.failures.failure_text import told_by_message
+from ....logs.failures.failure_text import cause_in_message
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
 from ..objects.kinds import ReplicaView
-from ..objects.pods import asked_to_end, containers, has_ended, is_ready, stays, trained, training
+from ..objects.pods.pod import asked_to_end, containers, has_ended, is_ready, stays, trained, training
 from ..objects.text import named, plain
+from .git_clone import clone_problem
 
 _NO_PROGRAM: Final = re.compile(
     r'exec: "(?P<program>[^"]{1,4096})": .*?(?P<why>executable file not found|no such file|permission denied)'
@@ -101,10 +102,11 @@ def _in_container(ending: Ending, container: Json, *, init: bool) -> Ending:
     """Return the end of a replica by the end of one of its containers."""
     who, name = named(ending.replica.name), named(text(container, "name") or "")
     if init:
-        cause = ending.of(_("Its init container {container}", container=name))
-        return replace(
-            ending, code="InitContainerFailed", sentence=_("{who} could not start: {cause}", who=who, cause=cause)
-        )
+        cloned = clone_problem(container, ending.verbatim) if ending.code == "ExitCode" else None
+        cause = cloned[0] if cloned else ending.of(_("Its init container {container}", container=name))
+        code, hint = ("CodeNotCloned", cloned[1]) if cloned else ("InitContainerFailed", ending.hint)
+        sentence = _("{who} could not start: {cause}", who=who, cause=cause)
+        return replace(ending, code=code, sentence=sentence, hint=hint)
     if not _trains(ending.replica, container):
         cause = ending.of(_("Its container {container}", container=name))
         return replace(ending, code="ContainerFailed", sentence=_("{who} failed: {cause}", who=who, cause=cause))
@@ -217,7 +219,7 @@ def of_code(replica: ReplicaView, container: Json, code: int, at: float | None, 
         return _out_of_memory(replica, container, code, at, message)
     if reason in ("StartError", "ContainerCannotRun"):
         return _not_started(replica, container, code, at, message)
-    cause = told_by_message(message, code)
+    cause = cause_in_message(message, code)
     hint: str | None = advice(code, cause.error, signaled=cause.signaled)
     if cause.error is None and code == 137:
         hint = _perhaps_memory(text(container, "resources", "limits", "memory"))
@@ -292,7 +294,7 @@ def _failed(replica: ReplicaView) -> tuple[bool, Json, Json]:
 
 
 def _trains(replica: ReplicaView, container: Json) -> bool:
-    """Return whether a container is the training container; names are unique in a pod."""
+    """Return True if a container is the training container; names are unique in a pod."""
     return text(container, "name") == text(training(replica), "name")
 
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from ..client.json_access import part, text, whole
 from ..objects.kinds import ReplicaView, State
-from ..objects.pods import containers, has_ended, stays, trained, training
+from ..objects.pods.pod import containers, has_ended, stays, trained, training
 
 
 def starts_again(replica: ReplicaView, state: State) -> bool | None:
-    """Return whether a replica that has ended is restarted; None if that is not known.
+    """Return True if a replica that has ended is restarted; None if that is not known.
 
     Parameters
     ----------
@@ -37,12 +37,12 @@ def starts_again(replica: ReplicaView, state: State) -> bool | None:
 
 
 def has_finished(replica: ReplicaView, state: State) -> bool:
-    """Return whether a replica's training has ended for good, as far as that is known."""
+    """Return True if a replica's training has ended for good, as far as that is known."""
     return bool(trained(replica) or has_ended(replica.pod)) and not starts_again(replica, state)
 
 
 def is_over(replicas: Sequence[ReplicaView], state: State) -> bool:
-    """Return whether a job's training has ended for good: that of its first replica, which decides, or of all."""
+    """Return True if a job's training has ended for good: that of its first replica, which decides, or of all."""
     if not replicas or state.paused or state.held or state.phase not in ("Pending", "Running", "Resuming"):
         return False  # Pods of a job that is paused, or suspended by its queue, end because of that.
     return has_finished(replicas[0], state) or all(has_finished(replica, state) for replica in replicas)

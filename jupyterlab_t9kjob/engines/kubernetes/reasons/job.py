@@ -19,17 +19,19 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....core.job import EndedBy, Failure, Fix, Reason
-from ....core.manifests.names import PAUSED
+from ....core.manifests.names import PAUSED, SWEEP_VERDICT
 from ....core.manifests.names import STOPPED as STOPPED_MARK
 from ....core.quantity import amount
 from ....core.spec import JobSpec
+from ....core.sweep import ANNOTATION as SWEEP
+from ....core.sweep import member_of, verdict_of
 from ....core.translation import Text, _, _n, sentences
-from ....core.wording import best_metric, duration
+from ....core.wording import best_metric, duration, waits_for_sweep, worse_than_median
 from ..client.api import Json
-from ..client.json_access import whole
+from ..client.json_access import text, whole
 from ..objects.action_notes import Mark, marked
-from ..objects.attempts import AttemptRecord, time_run
 from ..objects.kinds import ReplicaView, State
+from ..objects.pods.attempts import AttemptRecord, time_run
 from ..objects.text import made, named
 from ..scheduling import kueue
 from ..scheduling.kueue import KueueHold
@@ -46,6 +48,7 @@ __all__ = ["ENDED_BY", "reason_of", "refused"]
 
 ENDED_BY: Final[Mapping[str, EndedBy]] = {
     "Stopped": "user",
+    "SweepPruned": "platform",
     "DeadlineExceeded": "deadline",
     "Evicted": "platform",
     "Preempted": "platform",
@@ -157,6 +160,10 @@ class _Job(ActiveJob):
     # -- stopped, paused, succeeded ------------------------------------------------------------------------------------
 
     def stopped(self) -> Reason:
+        hint = _("In the cluster it is paused: it can still be resumed, from the beginning.")
+        verdict = verdict_of(text(self.manifest, "metadata", "annotations", SWEEP_VERDICT))
+        if verdict is not None:
+            return made("SweepPruned", worse_than_median(verdict.model_dump()), hint)
         mark = marked(self.manifest, STOPPED_MARK)
         other, at = self._other(mark), mark.at if mark and mark.at is not None else self.state.ended_at
         if self.state.started_at is None:
@@ -171,7 +178,6 @@ class _Job(ActiveJob):
                 sentence = _("Stopped by {user} after {duration}", user=other, duration=ran)
             else:
                 sentence = _("Stopped by you after {duration}", duration=ran)
-        hint = _("In the cluster it is paused: it can still be resumed, from the beginning.")
         return made("Stopped", sentence, hint)
 
     def succeeded(self) -> Reason:
@@ -214,6 +220,9 @@ class _Job(ActiveJob):
             other = self._other(mark)
             return made("PausedByUser", _("Paused by {user}", user=other) if other else _("Paused by you"), again)
         if whole(self.manifest, "metadata", "generation") == 1:
+            sweep = member_of({SWEEP: text(self.manifest, "metadata", "annotations", SWEEP) or ""})
+            if sweep is not None:
+                return made("WaitingForSweep", waits_for_sweep(sweep.at_a_time), _("Resume starts it now."))
             sentence = _("Not started yet: it was submitted paused")
             return made("CreatedPaused", sentence, _("Resume starts it."))
         return made("Paused", _("Paused from outside JupyterLab"), again, verbatim=self.state.message)
@@ -349,5 +358,5 @@ class _Job(ActiveJob):
 
 
 def _failed_by_itself(first: Ending | None) -> bool:
-    """Return whether a replica failed on its own, rather than being ended at the deadline."""
+    """Return True if a replica failed on its own, rather than being ended at the deadline."""
     return first is not None and first.code != "DeadlineExceeded" and first.exit_code not in (None, 137, 143)

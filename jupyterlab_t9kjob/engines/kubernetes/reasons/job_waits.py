@@ -13,9 +13,9 @@ from ....core.spec import Debug, JobSpec
 from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import moment, text
-from ..objects.events import Happening, kind_of, newest_first, read, uid_of
+from ..objects.events import ClusterEvent, kind_of, newest_first, read, uid_of
 from ..objects.kinds import ReplicaView, State
-from ..objects.pods import is_running
+from ..objects.pods.pod import is_running
 from ..objects.text import cleaned, lasting_since, listed, made, minutes_since, named
 from ..scheduling import kueue, pod_group
 from ..scheduling.kueue import KueueHold
@@ -51,7 +51,7 @@ class ActiveJob:
     group: Json | None
 
     @cached_property
-    def own(self) -> list[Happening]:
+    def own(self) -> list[ClusterEvent]:
         """Events of the job's object, newest first."""
         return newest_first(event for event in self.events if kind_of(event) != "Pod")
 
@@ -197,10 +197,10 @@ def _waiting(state: Text, wait: Reason) -> Reason:
 
 
 def runs(replica: ReplicaView) -> bool:
-    """Return whether a replica runs, and the cluster is not ending its pod."""
+    """Return True if a replica runs, and the cluster is not ending its pod."""
     return is_running(replica) and lost(replica) is None
 
 
 def _is_done(replica: ReplicaView, state: State) -> bool:
-    """Return whether a replica's training has ended without an error, and nothing keeps its pod running."""
+    """Return True if a replica's training has ended without an error, and nothing keeps its pod running."""
     return has_finished(replica, state) and not lingering(replica) and ending_of(replica) is None

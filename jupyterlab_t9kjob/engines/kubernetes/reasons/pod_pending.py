@@ -13,12 +13,13 @@ from ....core.manifests.names import KUEUE_QUEUE
 from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
-from ..objects.events import Happening, newest_first
+from ..objects.events import ClusterEvent, newest_first
 from ..objects.kinds import ReplicaView, conditions, holds
-from ..objects.pods import containers, has_ended, stays
+from ..objects.pods.pod import containers, has_ended, stays
 from ..objects.text import cleaned, lasting_since, listed, made, minutes_since, named, waiting_since
 from ..scheduling.node_fit import ClusterRoom
 from .exits import how_ended, node_of, started_badly
+from .git_clone import clone_problem, clone_running
 from .image_pull import no_image
 from .scheduler_report import claims_of, namespace_of, no_such_claim, unschedulable
 
@@ -82,7 +83,7 @@ class _Pod:
     room: ClusterRoom | None = None
 
     @cached_property
-    def happenings(self) -> list[Happening]:
+    def cluster_events(self) -> list[ClusterEvent]:
         """Events of the pod, newest first."""
         return newest_first(self.events)
 
@@ -129,7 +130,7 @@ class _Pod:
         return self._not_begun()
 
     def _not_begun(self) -> Reason:
-        unattached = next((one for one in self.happenings if one.reason == "FailedAttachVolume"), None)
+        unattached = next((one for one in self.cluster_events if one.reason == "FailedAttachVolume"), None)
         if unattached is not None:
             return self._mounting(unattached.message)
         sentence = _("Placed on {node}, which has not begun with it", node=self.node)
@@ -148,7 +149,7 @@ class _Pod:
             return made("MakingRoom", self._waits(sentence), verbatim=message)
         if message:
             reason = unschedulable(message, self.pod, self.room)
-            grows = next((one.reason for one in self.happenings if "TriggerScaleUp" in one.reason), None)
+            grows = next((one.reason for one in self.cluster_events if "TriggerScaleUp" in one.reason), None)
             more = _("The cluster is adding a node for it.") if grows == "TriggeredScaleUp" else None
             sentence = self._waits(Text.restored(reason.sentence))
             return made(reason.code, sentence, sentences(more, reason.hint), verbatim=message)
@@ -205,9 +206,12 @@ class _Pod:
             if name == _MASTER_WAIT:
                 sentence = _("Waits until the master's pod exists")
                 return made("WaitingForMaster", lasting_since(sentence, begun, self.now))
-            sentence = _("The init container {container} is running", container=name)
+            sentence = clone_running(container) or _("The init container {container} is running", container=name)
             return made("InitContainer", lasting_since(sentence, begun, self.now))
         if container["init"] is True and whole(state, "terminated", "exitCode") and not stays(container):
+            cloned = clone_problem(container, text(state, "terminated", "message"))
+            if cloned is not None:
+                return made("CodeNotCloned", cloned[0], cloned[1], verbatim=text(state, "terminated", "message"))
             who = _("The init container {container}", container=name)
             sentence = how_ended(self.replica, container, part(state, "terminated"), who)
             return made("InitContainerFailed", sentence, _("Its log says more."))
@@ -232,7 +236,7 @@ class _Pod:
 
     def _without_pull_secret(self, of_image: Reason) -> Reason:
         """Return that a pull secret is missing if that may be why the registry refuses an image."""
-        messages = (one.message for one in self.happenings if one.reason == "FailedToRetrieveImagePullSecret")
+        messages = (one.message for one in self.cluster_events if one.reason == "FailedToRetrieveImagePullSecret")
         report = _NO_PULL_SECRET.search(next(messages, ""))
         if report is None:
             return of_image
@@ -305,6 +309,8 @@ class _Pod:
         who = _("Its init container {container}", container=name) if container["init"] is True else _("It")
         before = part(status, "lastState", "terminated")
         end = how_ended(self.replica, container, before, who) if before else _("{who} ends at once", who=who)
+        cloned = clone_problem(container, text(before, "message"))
+        end = cloned[0] if cloned is not None else end
         sentence = _n(
             "Keeps failing: {end}; {n} restart so far",
             "Keeps failing: {end}; {n} restarts so far",
@@ -318,7 +324,7 @@ class _Pod:
 
     def _creating(self, image: str) -> Reason:
         """Return what the node is doing for a container: mounting volumes, pulling its image."""
-        for one in self.happenings:
+        for one in self.cluster_events:
             if one.reason in ("FailedMount", "FailedAttachVolume", "FailedMapVolume"):
                 return self._mounting(one.message)
             if one.reason == "FailedCreatePodSandBox":

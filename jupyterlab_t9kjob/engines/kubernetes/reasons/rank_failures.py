@@ -19,7 +19,7 @@ from ....logs.failures.endings import ECHO
 from ....logs.failures.failure_text import LogEnd, first_failure
 from ....logs.failures.script_check import ScriptCheck
 from ....logs.serving.sources import open_log, size_of
-from ..objects.attempts import AttemptRecord
+from ..objects.pods.attempts import AttemptRecord
 from ..objects.text import cleaned, made, plain
 from .exits import Ending
 

@@ -10,7 +10,7 @@ from ..client.api import Json
 from ..client.json_access import text
 from ..objects.events import kind_of, newest_first, uid_of
 from ..objects.kinds import ReplicaView, State
-from ..objects.pods import has_ended, trained
+from ..objects.pods.pod import has_ended, trained
 from ..objects.text import listed, made
 from ..scheduling.node_fit import ClusterRoom
 from .api_refusals import of_pods

@@ -17,7 +17,7 @@ from ....core.job import Reason
 from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import part, parts, text, texts
-from ..objects.requests import requests_of
+from ..objects.pods.requests import requests_of
 from ..objects.resources import THINGS, said, word
 from ..objects.text import listed, made, named
 from ..scheduling.node_fit import ClusterRoom, Lack, fewer, may_grow, never, not_now

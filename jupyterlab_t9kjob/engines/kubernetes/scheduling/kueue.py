@@ -20,7 +20,7 @@ from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, value, whole
 from ..objects.kinds import State, conditions, holds, stopped
-from ..objects.requests import requests_of
+from ..objects.pods.requests import requests_of
 from ..objects.resources import exact, quantity, said
 from ..objects.text import made, named, waiting_since
 
@@ -79,7 +79,7 @@ class KueueHold:
 
 
 def overlooked(manifest: Json, *, now: float) -> bool:
-    """Return whether Kueue does not manage a suspended job that has no Workload.
+    """Return True if Kueue does not manage a suspended job that has no Workload.
 
     Kueue suspends a new job of its queues and makes a Workload within moments. A job without one that a lab has paused
     was therefore not managed by Kueue before either.

@@ -14,7 +14,7 @@ from typing import Final
 from ....core.capacity import Amount, NodeCapacity, Pool, QuotaLine, Taint
 from ..client.api import Json
 from ..client.json_access import flag, part, parts, text
-from ..objects.requests import Held
+from ..objects.pods.requests import Held
 from ..objects.resources import MEASURED, amounts_of, exact, is_accelerator, together
 
 _PRODUCT: Final = re.compile(

@@ -15,7 +15,7 @@ from ....core.capacity import Amount, NodeCapacity, QuotaLine, Taint
 from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import part, parts
-from ..objects.requests import asked_of, shape_of
+from ..objects.pods.requests import asked_of, shape_of
 from ..objects.resources import MEASURED, exact, quantity, said, said_free, times
 from ..objects.selectors import matches, tolerates
 from ..objects.text import listed, named
@@ -284,7 +284,7 @@ def taints_against(pod: Json, nodes: Iterable[Node]) -> list[str]:
 
 
 def may_grow(nodes: Iterable[Node]) -> bool:
-    """Return whether a cloud can add nodes of other sizes by itself: a node belongs to one of its pools."""
+    """Return True if a cloud can add nodes of other sizes by itself: a node belongs to one of its pools."""
     return any(label in node.labels for node in nodes for label in _POOLS)
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from ....core.checks import Capability, Check, Preview
-from ....core.engine import Edited, Prepare
+from ....core.engine.protocol import Edited, Prepare
 from ....core.errors import FieldError, JobError, NotAllowed, Unavailable
 from ....core.lab import Lab
 from ....core.manifests import Context, parse, problems, render, to_yaml

@@ -6,8 +6,10 @@ import time
 
 from ....core.errors import JobError
 from ....core.job import Action
-from ....core.manifests.names import KUEUE, PAUSED, STOPPED
+from ....core.manifests.names import KUEUE, PAUSED, STOPPED, SWEEP_LEASE, SWEEP_VERDICT
+from ....core.sweep import Verdict
 from ..client.api import ApiError, Json, KubeApi, Unreachable
+from ..client.json_access import text
 from ..cluster.connection import Cluster
 from ..cluster.namespace_watch import jobs_path
 from ..jobs import actions, api_views
@@ -58,7 +60,9 @@ class JobActions:
         if action not in summary.actions and not (action == "delete" and summary.pending_action == "deleting"):
             raise actions.refusal_of(snapshot, summary, action)
 
-    async def act(self, snapshot: JobSnapshot, action: Action, *, remove: bool) -> None:
+    async def act(
+        self, snapshot: JobSnapshot, action: Action, *, remove: bool = False, verdict: Verdict | None = None
+    ) -> None:
         """Request an action.
 
         Parameters
@@ -69,6 +73,8 @@ class JobActions:
             The action.
         remove
             True to remove the record and logs of a deleted job when its object is gone.
+        verdict
+            Why the sweep stops the job; None if a user does.
 
         Raises
         ------
@@ -81,13 +87,45 @@ class JobActions:
             if action == "delete":
                 await self._delete(api, path, job, remove=remove)
             else:
-                patch = self._patch(job, action)
+                patch = self._patch(job, action, verdict)
                 if snapshot.hold is not None and snapshot.hold.workload is not None:
                     await self._set_active(api, snapshot.hold.workload, job, active=action == "resume")
                     del patch["spec"]  # Kueue itself suspends and starts the job.
                 self._note_answer(job, await api.patch(path, patch))
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
+
+    async def lease_sweep(self, snapshot: JobSnapshot, holder: str, seconds: float) -> bool:
+        """Take or renew the lease of a sweep, an annotation of one of its jobs; return False if another lab has it.
+
+        The cluster refuses the annotation if another lab has changed the job in the meantime.
+
+        Parameters
+        ----------
+        snapshot
+            The job.
+        holder
+            Id of this lab.
+        seconds
+            Duration of the lease. The labs' clocks must agree within a fraction of it.
+        """
+        job, now = snapshot.job, time.time()
+        try:
+            api = await self._cluster.api_for(self._kind)
+            path = f"{jobs_path(self._kind, job.namespace)}/{job.name}"
+            manifest = await api.get(path)
+            found, until = _lease(manifest)
+            if found == holder and until - now > seconds / 2:
+                return True
+            if found not in (None, holder) and until > now:
+                return False
+            version = text(manifest, "metadata", "resourceVersion")
+            annotations = {SWEEP_LEASE: f"{now + seconds:.0f} {holder}"}
+            metadata = {"uid": job.uid, "resourceVersion": version, "annotations": annotations}
+            self._note_answer(job, await api.patch(path, {"metadata": metadata}))
+        except (ApiError, Unreachable):  # 409: another lab was faster. Otherwise the next attempt may succeed.
+            return False
+        return True
 
     async def _delete(self, api: KubeApi, path: str, job: TrackedJob, *, remove: bool) -> None:
         record = self._table.records.keep(job)
@@ -118,7 +156,7 @@ class JobActions:
         if job.present:
             self._table.note_answer(job.namespace, manifest)
 
-    def _patch(self, job: TrackedJob, action: Action) -> Json:
+    def _patch(self, job: TrackedJob, action: Action, verdict: Verdict | None) -> Json:
         """Return the merge patch for an action; its uid makes the cluster refuse it for another job of the name."""
         patch = self._kind.pause(job.manifest, on=action != "resume")
         metadata = patch.setdefault("metadata", {})
@@ -129,9 +167,17 @@ class JobActions:
             STOPPED: note if action == "stop" else None,
             PAUSED: note if action == "pause" else None,
         }
+        if action == "stop":
+            annotations[SWEEP_VERDICT] = None if verdict is None else verdict.model_dump_json()
         return patch
 
     def _refusal(self, error: ApiError | Unreachable) -> JobError:
         if isinstance(error, ApiError) and error.status == 403:
             self._cluster.refused()
         return refused(error)
+
+
+def _lease(manifest: Json) -> tuple[str | None, float]:
+    """Return the holder of a sweep's lease and its end, in seconds since the epoch; None without a lease."""
+    end, _space, holder = (text(manifest, "metadata", "annotations", SWEEP_LEASE) or "").partition(" ")
+    return (holder, float(end)) if holder and end.isascii() and end.isdecimal() else (None, 0.0)

@@ -9,7 +9,7 @@ from ....core.checks import Check
 from ....core.translation import Text, _, _n
 from ..client.api import Json
 from ..client.json_access import part, parts
-from ..objects.requests import requests_of
+from ..objects.pods.requests import requests_of
 from ..objects.resources import MEASURED, exact, quantity, said
 from ..objects.text import named
 from .replica_groups import SubmittedJob

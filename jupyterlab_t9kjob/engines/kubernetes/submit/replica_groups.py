@@ -10,7 +10,7 @@ from ....core.manifests.model import child
 from ..client.api import Json
 from ..client.json_access import count, part, parts
 from ..objects.field_paths import field_of
-from ..objects.requests import asked_of, shape_of
+from ..objects.pods.requests import asked_of, shape_of
 from ..objects.resources import MEASURED
 
 

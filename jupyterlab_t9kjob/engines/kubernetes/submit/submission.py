@@ -8,11 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import time
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from ....core.engine import Edited
+from ....core.engine.protocol import Edited
 from ....core.errors import Conflict, FieldError, JobError, Unavailable
 from ....core.manifests import KINDS, Context, ManifestError, vanished
 from ....core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
@@ -36,6 +37,10 @@ _JOB_ANNOTATIONS: Final = (REQUEST_ID, OWNER, RERUN_OF, STOPPED, PAUSED, REMINDE
 STRICT: Final = {"fieldValidation": "Strict"}
 LOOKUP_DELAYS: Final = (0.0, 1.0, 2.0, 4.0)
 """Seconds before each lookup of a job whose creation was not answered."""
+WEBHOOK_DELAYS: Final = (1.0, 3.0)
+"""Seconds before each further attempt of a creation that failed because an admission webhook did not answer."""
+_WEBHOOK_SECONDS: Final = 10.0
+"""Time after which such a creation is not attempted again: a webhook may take long to be given up."""
 _MOST_NAMED: Final = 5
 """Number of dropped fields that a message lists."""
 _NO_DRY_RUN: Final = re.compile("does not support dry run", re.IGNORECASE)
@@ -176,7 +181,7 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, e
     if not found.strict:
         await _dry_run_first(api, path, manifest, edited=edited)
     try:
-        answer = await api.create(path, manifest, STRICT)
+        answer = await _create_past_webhooks(api, path, manifest)
     except ApiError as error:
         if error.status == 409 and error.reason == "AlreadyExists":
             return await _existing(api, path, manifest, error)
@@ -192,6 +197,19 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, e
         await _take_back(api, path, answer, problem)
         raise
     return answer
+
+
+async def _create_past_webhooks(api: KubeApi, path: str, manifest: Json) -> Json:
+    """Create an object; attempt it again if a webhook does not answer, as while it restarts: nothing exists then."""
+    end = time.monotonic() + _WEBHOOK_SECONDS
+    for seconds in WEBHOOK_DELAYS:
+        try:
+            return await api.create(path, manifest, STRICT)
+        except ApiError as error:
+            if refused(error, manifest).code != "WebhookDown" or time.monotonic() > end:
+                raise
+        await asyncio.sleep(seconds)
+    return await api.create(path, manifest, STRICT)
 
 
 async def _dry_run_first(api: KubeApi, path: str, manifest: Json, *, edited: bool) -> None:

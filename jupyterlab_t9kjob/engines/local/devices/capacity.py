@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from ....core.capacity import Amount, Capacity, NodeCapacity, Pool
-from ....core.engine_info import Machine
+from ....core.engine.info import Machine
 
 GPU: Final = "nvidia.com/gpu"
 """Resource name of accelerators in the specs of local jobs."""

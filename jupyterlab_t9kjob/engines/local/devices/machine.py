@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import psutil
 
-from ....core.engine_info import Machine
+from ....core.engine.info import Machine
 from ....core.system.processes import machine_id
 from .pool import DevicePool
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ....core.engine_info import DeviceInfo
+from ....core.engine.info import DeviceInfo
 from ....core.translation import Text, listing
 from ..supervisor.device_claims import holder
 from .nvml import Driver, DriverState, Gpu

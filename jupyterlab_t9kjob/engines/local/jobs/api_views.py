@@ -28,6 +28,7 @@ from ....core.job import (
 )
 from ....core.log_sources import LogFile
 from ....core.spec import Device, JobSpec, Model
+from ....core.sweep import member_of
 from ....core.system.disk_threads import real_path
 from ....core.translation import _
 from ....core.wording import code_in_words, end_in_words
@@ -152,6 +153,7 @@ class Views:
             "display_name": spec.get("display_name"),
             "devices": _devices(spec),
             "log_dirs": spec.get("tensorboard", {}).get("log_dirs", []),
+            "sweep": member_of(spec.get("annotations", {})),
         }
         if spec.get("entrypoint", {}).get("kind") in ("script", "notebook"):
             fields["entrypoint_path"] = self.contents_path(spec["entrypoint"]["value"])

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from ....core.job import Event
 from ....core.translation import Text, _, _n, sentences
+from ....core.wording import worse_than_median
 from ....logs.storage.cap import size_in_words
 from ..supervisor.record import EventRecord
-from .fact_texts import ODD_RECORD, disk_texts, failure_text, killed_text, wait_text
+from .fact_texts import ODD_RECORD, clone_text, disk_texts, failure_text, killed_text, sweep_text, wait_text
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +78,14 @@ def _of_facts(record: EventRecord, replicas: int) -> Text:
             return _("Created, paused.")
         case "WaitingForDevices":
             return _("{state}.", state=wait_text(facts))
+        case "CloningCode" | "CodeNotCloned":
+            return _("{state}.", state=clone_text(code, facts))
+        case "WaitingForSweep":
+            return _("{state}.", state=sweep_text(facts))
+        case "SweepStopped":
+            return _("Stopped because {job} of its sweep failed.", job=facts["job"])
+        case "SweepPruned":
+            return _("{state}.", state=worse_than_median(facts))
         case "Started":
             if facts["replicas"] == 1:
                 return _("Running on this machine.")

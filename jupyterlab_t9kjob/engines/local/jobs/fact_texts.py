@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ....core.git_address import short_name
+from ....core.git_errors import git_code, git_texts
 from ....core.system.disk import DiskTrouble
 from ....core.translation import Text, _, _n, listing
-from ....core.wording import failure
+from ....core.wording import failure, waits_for_sweep
 
 ODD_RECORD: Final = (AttributeError, KeyError, TypeError, ValueError)
 """Errors of making a text from a record with missing or unexpected parts. The text is then the record's code."""
@@ -58,6 +60,11 @@ def wait_text(facts: Mapping[str, Any]) -> Text:
     )
 
 
+def sweep_text(facts: Mapping[str, Any]) -> Text:
+    """Return why a job waits for its turn in its sweep (`sweep_turn.SweepWait`)."""
+    return waits_for_sweep(facts["at_a_time"])
+
+
 def holders_text(facts: Mapping[str, Any]) -> Text | None:
     """Return which jobs have the devices that a job waits for; None if no job has one."""
     holders = facts.get("holders") or (listing(facts["held_by"], _MOST_NAMES) if facts.get("held_by") else None)
@@ -88,3 +95,16 @@ def _who(failed: Mapping[str, Any], replicas: int) -> str:
     if launched:
         return _("torchrun of {replica}", replica=failed["replica"])
     return str(failed["replica"])
+
+
+def clone_text(code: str, facts: Mapping[str, Any]) -> Text:
+    """Return the state of the clone that a job waits for, or why it failed."""
+    name, commit = short_name(facts["address"]), facts["commit"][:7]
+    if code == "CloningCode":
+        return _("Cloning the repository {name} at {commit}", name=name, commit=commit)
+    return git_texts(git_code(facts["words"]), facts["address"], facts["commit"])[0]
+
+
+def clone_hint(facts: Mapping[str, Any]) -> Text | None:
+    """Return what the user can do about a clone that failed."""
+    return git_texts(git_code(facts["words"]), facts["address"], facts["commit"])[1]

@@ -12,11 +12,21 @@ from ....core.job import Link, Reason
 from ....core.system.disk import DiskTrouble
 from ....core.system.processes import machine_id, same_boot
 from ....core.translation import Text, _, _n, sentences
-from ....core.wording import best_metric, duration
+from ....core.wording import best_metric, duration, worse_than_median
 from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record
-from .fact_texts import ODD_RECORD, disk_texts, failure_text, holders_text, killed_text, wait_text
+from .fact_texts import (
+    ODD_RECORD,
+    clone_hint,
+    clone_text,
+    disk_texts,
+    failure_text,
+    holders_text,
+    killed_text,
+    sweep_text,
+    wait_text,
+)
 
 log = logging.getLogger(__name__)
 
@@ -149,6 +159,14 @@ def _sentence(record: Record, replicas_running: int, processes: int | None) -> T
             return _running(record, replicas_running, processes)
         case "WaitingForDevices":
             return wait_text(facts)
+        case "CloningCode" | "CodeNotCloned":
+            return clone_text(code, facts)
+        case "WaitingForSweep":
+            return sweep_text(facts)
+        case "SweepStopped":
+            return _("Stopped because {job} of its sweep failed", job=facts["job"])
+        case "SweepPruned":
+            return worse_than_median(facts)
         case "PausedByUser":
             return _("Paused by you")
         case "ResumedByUser":
@@ -177,6 +195,8 @@ def _sentence(record: Record, replicas_running: int, processes: int | None) -> T
 
 def _hint(code: str, facts: Mapping[str, Any]) -> Text | None:
     match code:
+        case "CodeNotCloned":
+            return clone_hint(facts)
         case "WaitingForDevices":
             return holders_text(facts)
         case "PausedByUser":

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from ....core.translation import _
 from ..supervisor.job_files import owners_only
 from ..supervisor.outcome import conclude, settle
 from ..supervisor.record import ACTIVE, Outcome, Record, RunPlan
+from ..supervisor.sweep_turn import SweepTurn
 from .new_job import Exclusive, write_job
 from .stored_job import StoredJob, stamp_of
 
@@ -172,6 +174,10 @@ class Store:
                 log.warning("The supervisor of job %s can't be started: %s", job.uid, error.strerror)
         return job
 
+    def end_for_sweep(self, uid: str, facts: Mapping[str, Any]) -> None:
+        """Let a job's supervisor know why the job's sweep ends it."""
+        SweepTurn(self.get(uid).files.read_plan()).demand_end(facts)
+
     def want(self, uid: str, desired: str) -> StoredJob:
         """Write the state that the user asks for, and bring it about if no supervisor is needed.
 
@@ -224,7 +230,7 @@ class Store:
         ]
 
     def is_foreign(self, job: StoredJob) -> bool:
-        """Return whether the active job runs on another machine, which alone can check on its processes."""
+        """Return True if the active job runs on another machine, which alone can check on its processes."""
         if job.record is None or not job.active:
             return False
         return job.record["machine"]["hostname"] != self.machine["hostname"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ....core.checks import Check
-from ....core.interpreter import Interpreter
+from ....core.engine.interpreter import Interpreter
 from ....core.spec import EnvVar, JobSpec
 from ....core.translation import _
 from .command import entrypoints_of, launcher_of, program_of

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from ....core.checks import Capability, Check
+from ....core.engine.interpreter import Interpreter
 from ....core.features import unsupported
-from ....core.interpreter import Interpreter
+from ....core.source import is_in_repository
 from ....core.spec import Entrypoint, JobSpec
 from ....core.translation import Text, _
 from ..devices.pool import DevicePool
@@ -45,7 +46,7 @@ CAPABILITIES: dict[str, Capability] = {
         "resource_limits": _("CPU and memory limits are not enforced on this machine."),
         "debug": _("Debug mode is for clusters; open a terminal here instead."),
         "ttl": _("Records stay until they are removed."),
-        "source": _("Jobs on this machine run the files where they are."),
+        "source": None,
         "cluster_tensorboard": _("TensorBoard runs in JupyterLab for jobs on this machine."),
         "security": _("Jobs on this machine run as the user of the server."),
         "extra": _("Jobs on this machine have no manifest to add fields to."),
@@ -154,6 +155,8 @@ class Checker:
         if entrypoint.kind != "script":
             return
         path = Path(entrypoint.value)
+        if is_in_repository(self._spec, entrypoint.value):
+            return
         if not path.is_absolute():
             yield _error("NotAbsolute", _("The entrypoint must be an absolute path."), field)
             return

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from ....core.interpreter import Interpreter
+from ....core.engine.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
 from ....core.translation import Text, _, _n, translated
 from ..supervisor.record import ReplicaPlan

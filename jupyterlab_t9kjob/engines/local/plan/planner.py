@@ -5,19 +5,26 @@ from __future__ import annotations
 import os
 import uuid
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ....core.checks import Check, Preview
+from ....core.code import CodeSnapshot, CodeSource, GitRepository
+from ....core.engine.interpreter import Interpreter, ResolveKernel
 from ....core.errors import FieldError, Unavailable
-from ....core.interpreter import Interpreter, ResolveKernel
-from ....core.spec import JobSpec
+from ....core.git_address import protocol_of
+from ....core.manifests.entrypoints import RECORD_FOLDER
+from ....core.manifests.names import ENV_ARTIFACTS, ENV_RUNS
+from ....core.recorder import inheriting
+from ....core.source import PYTHON_PATH, running
+from ....core.spec import EnvVar, JobSpec
+from ....core.sweep import member_of
 from ....core.system.disk_threads import on_disk
 from ....core.system.locks import runtime_directory
 from ..devices.pool import DevicePool
 from ..settings import Settings
-from ..supervisor.record import RunPlan
+from ..supervisor.record import ClonePlan, RunPlan, SweepPlan
 from .checks import Checker
-from .command import command_text, plan_first, plan_replicas, size_text, working_directory
+from .command import command_text, log_directory, plan_first, plan_replicas, size_text, working_directory
 
 
 class Planner:
@@ -36,10 +43,12 @@ class Planner:
     """
 
     def __init__(self, root: Path | None, resolve_kernel: ResolveKernel, settings: Settings, pool: DevicePool) -> None:
-        self._root = root
-        self._resolve = resolve_kernel
+        self.root = root
+        self.resolve = resolve_kernel
         self._settings = settings
         self._pool = pool
+        # A contents root such as / can't hold the runs of jobs.
+        self._records = root if root is not None and os.access(root, os.W_OK) else None
 
     async def interpreters(self, spec: JobSpec) -> dict[str, Interpreter]:
         """Return the Python of each replica type.
@@ -55,7 +64,7 @@ class Planner:
             own = group.runtime.kernel if group.runtime is not None else None
             kernel = own or spec.runtime.kernel
             try:
-                known[kernel] = found[group.type] = known.get(kernel) or await self._resolve(kernel)
+                known[kernel] = found[group.type] = known.get(kernel) or await self.resolve(kernel)
             except FieldError as error:
                 if own:
                     error.field = f"/spec/replica_specs/{index}/runtime/kernel"
@@ -74,7 +83,10 @@ class Planner:
         names
             Names of the jobs that exist.
         """
-        checker = Checker(spec, interpreters, self._root, self._pool, names)
+        taken = spec.source.taken if isinstance(spec.source, CodeSnapshot) else None
+        if taken is not None and await on_disk(taken.path, os.path.isdir, taken.path):
+            spec = self._running(spec, interpreters)  # The user's own files need not exist any more.
+        checker = Checker(spec, interpreters, self.root, self._pool, names)
         files = [(field, path) for field, path in checker.files() if path.is_absolute()]
         field: str | None = None
         try:
@@ -97,11 +109,12 @@ class Planner:
         checks
             Checks of the spec.
         """
+        spec = self._running(spec, interpreters)
         first = spec.replica_specs[0]
-        plan = plan_first(spec, first, interpreters[first.type], self._root)
+        plan = plan_first(spec, first, interpreters[first.type], self.root)
         kernel_env = interpreters[first.type].env
         return Preview(
-            command=command_text(plan, working_directory(spec, self._root), spec.total_replicas),
+            command=command_text(plan, working_directory(spec, self.root), spec.total_replicas),
             environment={name: value for name, value in plan["env"].items() if kernel_env.get(name) != value},
             summary=size_text(spec),
             checks=checks,
@@ -117,13 +130,14 @@ class Planner:
         interpreters
             Python of each replica type.
         """
-        uid = uuid.uuid4().hex
-        return RunPlan(
+        uid, source = uuid.uuid4().hex, spec.source
+        spec = self._running(spec, interpreters)
+        plan = RunPlan(
             uid=uid,
             name=spec.name,
             lock=str(runtime_directory() / f"{uid}.lock"),
-            cwd=str(working_directory(spec, self._root)),
-            replicas=plan_replicas(spec, interpreters, self._root),
+            cwd=str(working_directory(spec, self.root)),
+            replicas=plan_replicas(spec, interpreters, self.root),
             backoff_limit=spec.run_policy.backoff_limit,
             backoff_seconds=self._settings.backoff_seconds,
             deadline_seconds=spec.run_policy.active_deadline_seconds,
@@ -132,3 +146,45 @@ class Planner:
             log_bytes=self._settings.log_bytes,
             devices=self._pool.plan(),
         )
+        if self._settings.niceness:
+            plan["niceness"] = self._settings.niceness
+        member = member_of(spec.annotations)
+        if member is not None:
+            plan["sweep"] = SweepPlan(
+                queue=member.queue, number=member.number, at_a_time=member.at_a_time, on_failure=member.on_failure
+            )
+        code = clone_plan(source)
+        if code is not None:
+            plan["code"] = code
+        return plan
+
+    def _running(self, spec: JobSpec, interpreters: Mapping[str, Interpreter]) -> JobSpec:
+        """Return the spec of the processes: with a snapshot, its files, and the user's own working directory."""
+        record = (self._records or working_directory(spec, self.root)) / RECORD_FOLDER
+        folders = {ENV_RUNS: record / "runs", ENV_ARTIFACTS: record / "artifacts"}
+        kernel = interpreters[spec.replica_specs[0].type]
+        python_path = kernel.env.get(PYTHON_PATH) or os.environ.get(PYTHON_PATH, "")
+        env = [EnvVar(name=name, value=str(folder)) for name, folder in folders.items()]
+        spec = spec.model_copy(update={"env": [*env, *inheriting(spec.env, python_path)]})
+        if spec.source is None:
+            return spec
+        log_dirs = spec.tensorboard.log_dirs or [str(log_directory(spec, self.root))]
+        board = spec.tensorboard.model_copy(update={"log_dirs": log_dirs})
+        changes = {"working_dir": str(working_directory(spec, self.root)), "tensorboard": board}
+        return running(spec, python_path).model_copy(update=changes)
+
+
+def clone_plan(source: CodeSource | None) -> ClonePlan | None:
+    """Return the plan of a job's clone; None if the job runs no git repository."""
+    if not isinstance(source, GitRepository) or source.path is None or source.commit is None:
+        return None
+    protocols = [protocol_of(source.address), *(["https", "ssh"] if source.submodules else [])]
+    return ClonePlan(
+        folder=str(PurePath(source.path).parent),
+        address=source.address,
+        ref=source.ref,
+        commit=source.commit.id,
+        submodules=source.submodules,
+        history=source.history,
+        protocols=list(dict.fromkeys(protocols)),
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ....core.checks import Check
-from ....core.interpreter import Interpreter
+from ....core.engine.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
 from ....core.translation import Text, _
 

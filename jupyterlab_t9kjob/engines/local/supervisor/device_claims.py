@@ -68,7 +68,7 @@ class Claim:
         self.needed = sum(replica["devices"] for replica in plan["replicas"]) if self._pool else 0
         if self.needed:
             self._directory = claims_directory()
-            self._files = {device: _open(_file(self._directory, key)) for device, key in self._pool.items()}
+            self._files = {device: open_file(_file(self._directory, key)) for device, key in self._pool.items()}
 
     def obtain(self) -> Wait | None:
         """Claim the devices that the job needs; return None when it has them, else why it waits.
@@ -80,7 +80,7 @@ class Claim:
         """
         if not self.needed or self._held:
             return None
-        with _exclusive(self._directory):
+        with exclusive(self._directory):
             if self._ticket is None:
                 self._ticket = self._take_ticket()
             ahead = self._ahead(self._ticket[0])
@@ -130,7 +130,7 @@ class Claim:
         tickets = self._directory / "tickets"
         last = max((_number(path) for path in tickets.iterdir()), default=0)
         path = tickets / f"{last + 1:020d}-{self._plan['uid']}"
-        file = _open(path)
+        file = open_file(path)
         lock(file)
         _write(file, {"name": self._plan["name"], "pool": list(self._pool.values())})
         return path, file
@@ -149,7 +149,7 @@ class Claim:
         for path in sorted(own.parent.iterdir()):
             if path.name >= own.name:
                 break
-            file = _open(path)
+            file = open_file(path)
             if lock(file):
                 path.unlink(missing_ok=True)
             else:
@@ -197,8 +197,8 @@ def claims_directory() -> Path:
 
 
 def _is_abandoned(directory: Path, file: int) -> bool:
-    """Return whether no process holds a device whose supervisor and guardian ended; erase its claim then."""
-    with _exclusive(directory):
+    """Return True if no process holds a device whose supervisor and guardian ended; erase its claim then."""
+    with exclusive(directory):
         if not lock(file):
             return False  # A process of the job still runs, or another job has claimed the device meanwhile.
         _erase(file)
@@ -241,12 +241,14 @@ def _number(ticket: Path) -> int:
     return int(head) if head.isdecimal() else 0
 
 
-def _open(path: Path) -> int:
+def open_file(path: Path) -> int:
+    """Open a lock file for this user alone; create it if it is missing."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
 
 
 @contextlib.contextmanager
-def _exclusive(directory: Path) -> Iterator[None]:
+def exclusive(directory: Path) -> Iterator[None]:
+    """Hold the lock of a directory's queue within a ``with`` block."""
     file = try_lock(directory / "queue.lock", wait=True)
     assert file is not None  # noqa: S101 (`try_lock` waits)
     try:

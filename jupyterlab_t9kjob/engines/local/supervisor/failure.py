@@ -66,7 +66,7 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) 
 
 
 def is_cause(found: dict[str, Any], known: dict[str, Any] | None) -> bool:
-    """Return whether a failure happened before the recorded one, which then was its consequence.
+    """Return True if a failure happened before the recorded one, which then was its consequence.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ The guardian is the supervisor's parent process. It needs only the standard libr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from .job_files import JobFiles
 from .outcome import prepare, settle, settle_lost
 from .record import Record, RunPlan
 from .supervisor import Supervisor
+from .sweep_turn import SweepTurn
 
 
 def main(directory: Path) -> None:
@@ -34,7 +36,16 @@ def main(directory: Path) -> None:
         if record["supervisor"] is not None:
             _clean_up(files, plan, grace=0, guarded=False)
         elif not settle(files, record) and _should_run(files, record):
+            _yield_to_others(plan.get("niceness", 0))
             _guard(files, plan, record)
+
+
+def _yield_to_others(niceness: int) -> None:
+    """Lower the priority of this process and its children, and let them be killed first when memory is short."""
+    if niceness > 0:
+        os.nice(niceness)
+        with contextlib.suppress(OSError):  # Only Linux has the file.
+            Path("/proc/self/oom_score_adj").write_text("500")
 
 
 def _should_run(files: JobFiles, record: Record) -> bool:
@@ -87,3 +98,4 @@ def _clean_up(files: JobFiles, plan: RunPlan, grace: float, *, guarded: bool) ->
     record = files.read_record()
     if record["supervisor"] is not None:
         settle_lost(files, record, ending.killed, guarded=guarded)
+        SweepTurn(plan).note_end(record["outcome"])

@@ -7,13 +7,15 @@ without a supervisor. The caller holds the job's lock. The module needs only the
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....core.system.disk import trouble_of
+from ....core.system.disk import no_room, trouble_of
 from ....core.system.processes import machine_id, same_boot
 from ....core.translation import Text
 from .job_files import JobFiles
@@ -171,6 +173,26 @@ def with_killed(outcome: Outcome, killed: Killed | None) -> Outcome:
         The killed processes; None if there were none.
     """
     return outcome if killed is None else {**outcome, "facts": {**outcome["facts"], "killed_processes": killed}}
+
+
+def start_failure(error: OSError, cwd: str, directory: Path) -> dict[str, Any]:
+    """Return the facts about a replica that could not be started.
+
+    Parameters
+    ----------
+    error
+        Error of the start.
+    cwd
+        Working directory of the job.
+    directory
+        The job's directory.
+    """
+    facts: dict[str, Any] = {"words": str(error)}
+    if not os.path.isdir(cwd):  # noqa: PTH112 (`Path.is_dir` raises without permission)
+        facts["working_dir"] = cwd
+    elif no_room(error) or error.errno == errno.EROFS:
+        facts["disk"] = trouble_of(error, directory)._asdict()
+    return facts
 
 
 def _add_event(files: JobFiles, code: str, facts: Mapping[str, Any] | None = None, *, warning: bool = False) -> None:

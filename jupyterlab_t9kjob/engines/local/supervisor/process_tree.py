@@ -250,3 +250,14 @@ def _environment(pid: int) -> list[bytes]:
 
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
+
+
+def wake_on_signals() -> int:
+    """Install handlers for signals; return a descriptor from which the number of each signal can be read."""
+    wake, notify = os.pipe()
+    for descriptor in (wake, notify):
+        os.set_blocking(descriptor, False)
+    signal.set_wakeup_fd(notify, warn_on_full_buffer=False)
+    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: None)
+    return wake

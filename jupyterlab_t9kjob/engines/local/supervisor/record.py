@@ -138,11 +138,64 @@ class ReplicaPlan(TypedDict):
     devices: int
 
 
-class RunPlan(TypedDict):
+class SweepPlan(TypedDict):
+    """The job's place in its sweep, see `sweep_turn`.
+
+    Attributes
+    ----------
+    queue
+        Name of the queue of the sweep's jobs on this machine.
+    number
+        The job's place in the queue.
+    at_a_time
+        Number of jobs that have their turn together.
+    on_failure
+        Effect of a failed job on the others.
+    """
+
+    queue: str
+    number: int
+    at_a_time: int
+    on_failure: str
+
+
+class ClonePlan(TypedDict):
+    """The git repository that a job runs, see `clone_program`.
+
+    Attributes
+    ----------
+    folder
+        Folder in which the clone is made, as ``files``.
+    address, ref, commit
+        The repository and its commit; the commit is reached from the ref, empty for the default branch.
+    submodules, history
+        True to clone these too.
+    protocols
+        Protocols that git may use.
+    """
+
+    folder: str
+    address: str
+    ref: str
+    commit: str
+    submodules: bool
+    history: bool
+    protocols: list[str]
+
+
+class _LaterPlanFields(TypedDict, total=False):
+    """Fields that plans of earlier versions lack, and plans of most jobs."""
+
+    sweep: SweepPlan
+    code: ClonePlan
+    niceness: int
+
+
+class RunPlan(_LaterPlanFields):
     """Everything that a supervisor needs to run a job (`run.json`); never changed after creation.
 
     `devices` is the pool of accelerators in the order in which they are claimed: names for ``CUDA_VISIBLE_DEVICES``
-    with the names of their locks; null on a machine without accelerators.
+    with the names of their locks; null on a machine without accelerators. `niceness` is added to that of all processes.
     """
 
     uid: str

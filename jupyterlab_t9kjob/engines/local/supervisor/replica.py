@@ -187,7 +187,7 @@ class Agent:
         return code
 
     def port_was_taken(self) -> bool:
-        """Return whether this agent failed because another program has the rendezvous port."""
+        """Return True if this agent failed because another program has the rendezvous port."""
         if self.index != 0 or self.plan["launcher"] is None or self.logs is None:
             return False
         output = tail(self.logs.main, _TAIL_BYTES)

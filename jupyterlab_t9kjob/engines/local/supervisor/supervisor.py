@@ -8,7 +8,6 @@ tens of milliseconds under any Python. Records and events have codes and facts; 
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import select
 import signal
@@ -17,14 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ....core.system.disk import no_room, trouble_of
 from ....core.system.processes import LINUX, machine_id, process_id
 from . import outcome, process_tree
+from .code_clone import CloneFailed, CodeClone
 from .device_claims import Claim
 from .job_files import JobFiles
 from .record import EndedBy, Outcome, Phase, Record, RunPlan
 from .record_keeper import RecordKeeper, log
 from .replica import Agent, Rendezvous
+from .sweep_turn import SweepTurn
 
 if TYPE_CHECKING:
     from .log_cap import LogCap
@@ -40,6 +40,8 @@ ECHO_SECONDS = 30.0
 LONGEST_BACKOFF_SECONDS = 60.0
 QUEUE_POLL_SECONDS = 2.0
 """How often a job that waits for devices checks its place in the queue, at least."""
+SWEEP_POLL_SECONDS = 1.0
+"""How often a job of a sweep checks whether the sweep demands its end."""
 RETRYABLE_CODES = frozenset({130, 137, 138, 143})
 """Exit codes that T9k's policy `ExitCode` restarts: ends by signal, and 138, with which a script asks for a restart."""
 
@@ -69,6 +71,8 @@ class Supervisor:
         self._launched = self._first.plan["launcher"] is not None
         self._resumed = record["outcome"]["phase"] == "Paused"
         self._claim = claim
+        self._turn = SweepTurn(plan)
+        self._clone = CodeClone(files, plan)
         self._daemons: set[int] = set()
         self._strays: set[int] = set()
         self._strays_at = time.monotonic() + HEARTBEAT_SECONDS
@@ -82,12 +86,13 @@ class Supervisor:
         self._deadline: float | None = None
         self._heartbeat_at = 0.0
         self._ask_at = 0.0
+        self._sweep_at = 0.0
         self._conclude_at = 0.0
         self._done = False
 
     def run(self) -> None:
         """Run until the job has ended or is paused."""
-        wake = _wake_on_signals()
+        wake = process_tree.wake_on_signals()
         self._begin()
         outcome.prepare()
         while not self._done:
@@ -114,20 +119,30 @@ class Supervisor:
         self._start_when_free()
 
     def _start_when_free(self) -> None:
-        facts: dict[str, Any]
+        code, facts = "WaitingForDevices", dict[str, Any]()
         try:
-            wait = self._claim.obtain()
+            clone = self._clone.obtain()
+            turn = self._turn.obtain() if clone is None else None
+            wait = self._claim.obtain() if clone is None and turn is None else None
+        except CloneFailed as error:
+            self._decide("Failed", "CodeNotCloned", "itself", error.facts)
+            return
         except OSError as error:  # A full disk, for example: the next tick tries again.
             facts = {"error": error.strerror or type(error).__name__}
         else:
-            if wait is None:
+            if clone is not None:
+                code, facts, ahead = "CloningCode", clone, 1
+            elif turn is not None:
+                code, facts, ahead = "WaitingForSweep", dict(turn), turn["ahead"]
+            elif wait is not None:
+                facts, ahead = dict(wait), len(wait["behind"])
+            else:
                 self._start_all()
                 return
-            facts = dict(wait)
             # Jobs far back in the queue check seldom, or a long queue would keep the machine busy.
-            self._ask_at = time.monotonic() + min(QUEUE_POLL_SECONDS, TICK_SECONDS * len(wait["behind"]))
+            self._ask_at = time.monotonic() + min(QUEUE_POLL_SECONDS, TICK_SECONDS * ahead)
         if facts != self._record["outcome"]["facts"]:
-            self._keeper.become(self._record["outcome"]["phase"], "WaitingForDevices", facts)
+            self._keeper.become(self._record["outcome"]["phase"], code, facts)
 
     def _start_all(self) -> None:
         for agent in self._agents:
@@ -143,17 +158,10 @@ class Supervisor:
         try:
             agent.start(self._rendezvous, self._claim, resumed=self._resumed)
         except OSError as error:
-            self._decide("Failed", "StartFailed", "itself", self._why_not_started(error))
+            facts = outcome.start_failure(error, self._plan["cwd"], self._files.path)
+            self._decide("Failed", "StartFailed", "itself", facts)
             return False
         return True
-
-    def _why_not_started(self, error: OSError) -> dict[str, Any]:
-        facts: dict[str, Any] = {"words": str(error)}
-        if not os.path.isdir(self._plan["cwd"]):  # noqa: PTH112 (`Path.is_dir` raises without permission)
-            facts["working_dir"] = self._plan["cwd"]
-        elif no_room(error) or error.errno == errno.EROFS:
-            facts["disk"] = trouble_of(error, self._files.path)._asdict()
-        return facts
 
     # --- what happens ------------------------------------------------------------------------
 
@@ -163,6 +171,7 @@ class Supervisor:
             self._heartbeat_at = now + HEARTBEAT_SECONDS
             self._beat()
             self._claim.keep()
+            self._turn.keep()
         for agent in self._agents:
             restart = agent.watch()
             if restart is not None:
@@ -171,6 +180,9 @@ class Supervisor:
         self._note_strays()
         self._keep_log_small()
         self._obey()
+        if now >= self._sweep_at:
+            self._sweep_at = now + SWEEP_POLL_SECONDS
+            self._follow_sweep()
         self._clean()
         if self._ending is not None:
             if now >= self._conclude_at and self._ending.step():
@@ -230,10 +242,17 @@ class Supervisor:
         elif desired != "run":
             self._decide("Failed", "Stopped", "user")
 
+    def _follow_sweep(self) -> None:
+        """End the job if its sweep demands that."""
+        end = self._turn.end()
+        if end is not None:
+            self._decide("Failed", end[0], "platform", end[1])
+
     def _collect(self) -> None:
         for pid, status in process_tree.reap():
             agent = next((agent for agent in self._agents if agent.pid == pid), None)
             if agent is None:
+                self._clone.collect(pid)
                 continue  # An adopted process of the job that ended by itself.
             code = agent.ended(status, self._cause())
             self._keeper.unsaved = True
@@ -348,6 +367,8 @@ class Supervisor:
             return
         self._decided = outcome.with_killed(self._decided, killed)
         self._claim.release()
+        self._turn.note_end(self._decided)
+        self._turn.release()
         self._keep_log_small(at_once=True)
         problem = outcome.try_to_conclude(self._files, self._record, self._decided)
         self._done = problem is None
@@ -375,14 +396,3 @@ def _log_cap(files: JobFiles, plan: RunPlan) -> LogCap | None:
 
 def _restarts(policy: str, code: int) -> bool:
     return policy == "OnFailure" or (policy == "ExitCode" and code in RETRYABLE_CODES)
-
-
-def _wake_on_signals() -> int:
-    """Install handlers for signals; return a descriptor from which the number of each signal can be read."""
-    wake, notify = os.pipe()
-    for descriptor in (wake, notify):
-        os.set_blocking(descriptor, False)
-    signal.set_wakeup_fd(notify, warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
-    return wake

@@ -1,6 +1,6 @@
 import { EngineInfo } from '../../../../src/api/types';
 import {
-  capacityPlaces,
+  capacitySections,
   limitsOf,
   poolsFor,
   quotaOf,
@@ -159,7 +159,7 @@ describe('what is free of a cluster', () => {
         ['machine']
       ]
     ])('%s', (_, engines, jobs, known, places) => {
-      expect(capacityPlaces(engines, jobs, known)).toEqual(places);
+      expect(capacitySections(engines, jobs, known)).toEqual(places);
     });
   });
 });

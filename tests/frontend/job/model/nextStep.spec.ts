@@ -1,6 +1,6 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { Job } from '../../../../src/api/types';
-import { nextSteps, ownPlace } from '../../../../src/job/model/nextStep';
+import { nextSteps, ownFrame } from '../../../../src/job/model/nextStep';
 import { failedJob, someFailure } from '../../fakeJob';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
@@ -37,9 +37,10 @@ describe('nextSteps', () => {
   it('names the cell of a notebook', () => {
     const frame = { ...own, file: 'n.ipynb, cell 2', path: 'w/n.ipynb' };
     const failure = someFailure({ frames: [{ ...frame, line: 3 }, library] });
-    expect(ownPlace({ failure }, trans)).toEqual({
+    expect(ownFrame({ failure }, trans)).toEqual({
       path: 'w/n.ipynb',
       line: 3,
+      cell: 2,
       label: 'n.ipynb, cell 2, line 3'
     });
   });

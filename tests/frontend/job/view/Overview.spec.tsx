@@ -35,6 +35,7 @@ function overview(
       // Without any, the answer never comes.
       () => new Promise<Checkpoints>(done => checkpoints && done(found))
     ),
+    code: { read: jest.fn(), file: jest.fn(), restore: jest.fn() },
     setRawEvents: jest.fn(),
     run: jest.fn(),
     openFile: jest.fn(),
@@ -89,8 +90,8 @@ describe('Overview', () => {
   it('tells a failure: rank, code in words, error, traceback without libraries', () => {
     const { container, openFile, showInLog } = overview(failedJob());
     expect(screen.getByText('Rank 1 failed: ValueError: boom')).toBeTruthy();
-    expect(container.textContent).toContain(
-      'Rank 1 on worker-0 ended: Error (1)'
+    expect(container.textContent).toMatch(
+      /Rank 1 on worker-0 ended at [\d:]+: Error \(1\)\./
     );
     expect(screen.getByText('2 frames in torch/nn/b.py')).toBeTruthy();
     expect(container.textContent).not.toContain('torch/nn/a.py');
@@ -99,7 +100,8 @@ describe('Overview', () => {
     fireEvent.click(screen.getByText('mnist_ddp/train.py", line 96'));
     expect(openFile).toHaveBeenCalledWith({
       path: 'mnist_ddp/train.py',
-      line: 96
+      line: 96,
+      cell: null
     });
     fireEvent.click(screen.getByText('Show in log'));
     expect(showInLog).toHaveBeenCalled();
@@ -119,7 +121,7 @@ describe('Overview', () => {
     expect(panel.getByText('Run again').dataset.kind).toBe('plain');
     fireEvent.click(panel.getByText('train.py, line 96'));
     fireEvent.click(panel.getByText('Open the file'));
-    const place = { path: 'mnist_ddp/train.py', line: 96 };
+    const place = { path: 'mnist_ddp/train.py', line: 96, cell: null };
     expect(openFile).toHaveBeenCalledTimes(2);
     expect(openFile.mock.calls[0][0]).toEqual(place);
     expect(openFile.mock.calls[1][0]).toMatchObject(place);
@@ -293,14 +295,14 @@ describe('Overview', () => {
     });
     for (const text of [
       'Imagetest.local/torch:cpu',
-      'GPUs16 requested, 8 held',
+      'GPUs16 requested, 8 assigned',
       'Each replica4 to 8 CPU, 16Gi memory, 8Gi shared memory',
       '/t9k/mntPVC t9k-mnt, folder lin, read-only',
       'Queuedefault, priority 10',
       'Only nodes withzone = a',
-      'Also nodes withgpu = a100 (NoSchedule)',
+      'Tolerated taintsgpu = a100 (NoSchedule)',
       'Runs asuser 1000, group 100',
-      'When it has endedpods that still run are ended, finished ones kept'
+      'After the job endsrunning pods are deleted, finished pods are kept'
     ]) {
       expect(container.textContent).toContain(text);
     }

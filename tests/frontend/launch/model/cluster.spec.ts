@@ -7,7 +7,7 @@ import {
   PreviewRequest
 } from '../../../../src/api/types';
 import { LaunchModel } from '../../../../src/launch/model/launch';
-import { usualPlace } from '../../../../src/cluster/model/places';
+import { usualLocation } from '../../../../src/cluster/model/locations';
 import { ILaunchOptions } from '../../../../src/launch/model/options';
 import { IJobsModel } from '../../../../src/tokens';
 import {
@@ -30,8 +30,8 @@ function someJobs(engines: EngineInfo[]): Jobs & { engines: EngineInfo[] } {
 
 describe('where a job runs', () => {
   it('is this machine on a laptop, and the cluster in a pod', () => {
-    expect(usualPlace(someEngines('test'), null).engine).toBe('local');
-    expect(usualPlace(someEngines(null), null)).toEqual({
+    expect(usualLocation(someEngines('test'), null).engine).toBe('local');
+    expect(usualLocation(someEngines(null), null)).toEqual({
       engine: 't9k',
       namespace: 'demo'
     });
@@ -40,10 +40,10 @@ describe('where a job runs', () => {
   it('is where the last job ran, if that is still there', () => {
     const last = { engine: 'kubeflow', namespace: 'team-b' } as const;
     const engines = someEngines();
-    expect(usualPlace(engines, last)).toEqual(last);
+    expect(usualLocation(engines, last)).toEqual(last);
     engines[2].available = false;
-    expect(usualPlace(engines, last).engine).toBe('local');
-    expect(usualPlace([], last)).toEqual({ engine: '', namespace: '' });
+    expect(usualLocation(engines, last).engine).toBe('local');
+    expect(usualLocation([], last)).toEqual({ engine: '', namespace: '' });
   });
 });
 
@@ -86,7 +86,7 @@ describe('LaunchModel in a cluster', () => {
       });
       expect(prefills()[1]).toMatchObject({
         engine: 't9k',
-        namespace: 'demo',
+        namespace: '',
         crossed_from: 'local'
       });
       expect(model.preview.shown?.manifest).toContain('name: mine');

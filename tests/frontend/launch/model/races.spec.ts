@@ -132,6 +132,22 @@ describe('a launch form that waits', () => {
     });
   });
 
+  it('goes to another engine before its first preview is there', async () => {
+    const release = hold('/launch/preview');
+    const started = model.startFrom('job');
+    await new Promise<void>(resolve =>
+      model.changed.connect(
+        ({ state }) => state.start === 'job' && !state.filling && resolve()
+      )
+    );
+    const moved = model.moveTo('local');
+    expect(model.pending).toBe('Filling in the form for This machine…');
+    release();
+    await Promise.all([started, moved]);
+    expect(model.state).toMatchObject({ engine: 'local', filling: false });
+    expect(model.preview.asked).toEqual(model.spec);
+  });
+
   it('says why it could not be filled anew, and stays as it is', async () => {
     const { answer } = server;
     server.answer = request =>

@@ -1,8 +1,8 @@
-import { ApiError } from '../../../../src/api/client';
+import { ApiError } from '../../../../src/api/errors';
 import { LogCopy } from '../../../../src/logs/model/copy';
 import { LogSelection, LogStep } from '../../../../src/logs/model/selection';
 import { LogModel } from '../../../../src/logs/model/log';
-import { LogSession } from '../../../../src/logs/model/session';
+import { LogSession } from '../../../../src/logs/loading/session';
 import { streamQuery } from '../../../../src/logs/model/text';
 import { FakeLog, someStream } from '../../fakeLog';
 

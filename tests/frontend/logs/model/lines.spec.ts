@@ -13,7 +13,7 @@ import {
   logSources,
   SHOW_ALL,
   showStream
-} from '../../../../src/logs/model/streams';
+} from '../../../../src/logs/loading/streams';
 import { someStream } from '../../fakeLog';
 
 describe('levelOf', () => {

@@ -1,7 +1,7 @@
 import { LogModel, ILogReveal } from '../../../../src/logs/model/log';
 import { LogSearch } from '../../../../src/logs/model/search';
-import { LogSession } from '../../../../src/logs/model/session';
-import { SHOW_ALL } from '../../../../src/logs/model/streams';
+import { LogSession } from '../../../../src/logs/loading/session';
+import { SHOW_ALL } from '../../../../src/logs/loading/streams';
 import { FakeLog, someStream } from '../../fakeLog';
 
 const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);

@@ -1,6 +1,6 @@
 import { LogLine } from '../../../../src/api/types';
 import { logNotes } from '../../../../src/logs/model/notes';
-import { chosenStreams, SHOW_ALL } from '../../../../src/logs/model/streams';
+import { chosenStreams, SHOW_ALL } from '../../../../src/logs/loading/streams';
 import { someStream } from '../../fakeLog';
 
 const pod = (changes = {}): ReturnType<typeof someStream> =>

@@ -1,6 +1,6 @@
 import { LogLine } from '../../../../src/api/types';
 import { LogScroll } from '../../../../src/logs/model/scroll';
-import { LogWindow } from '../../../../src/logs/model/window';
+import { LogWindow } from '../../../../src/logs/loading/window';
 
 const ROW = 18;
 const BYTES = 100;

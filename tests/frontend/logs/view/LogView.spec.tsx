@@ -13,7 +13,7 @@ import { ILogViewHandle, LogView } from '../../../../src/logs/view/LogView';
 import { rankPredicate } from '../../../../src/logs/view/RankFilter';
 import { LogModel } from '../../../../src/logs/model/log';
 import { LogSearch } from '../../../../src/logs/model/search';
-import { LogSession } from '../../../../src/logs/model/session';
+import { LogSession } from '../../../../src/logs/loading/session';
 import { failedJob, fullJob, someReplica } from '../../fakeJob';
 import { FakeLog, someStream } from '../../fakeLog';
 

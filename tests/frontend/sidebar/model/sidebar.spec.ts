@@ -4,12 +4,13 @@ import {
   heightOf,
   Item,
   itemsOf,
-  keepPlaces,
+  keepOrder,
   keyOf,
   matches,
   mayWrap,
   ISections,
-  sectionsOf
+  sectionsOf,
+  sweepText
 } from '../../../../src/sidebar/model/sidebar';
 import { offsetsOf, windowOf } from '../../../../src/common/windowing';
 import { someJob } from '../../fakes';
@@ -57,7 +58,7 @@ describe('sections', () => {
       ended('two', 9),
       ended('old', 5)
     ]);
-    const kept = keepPlaces(before, now);
+    const kept = keepOrder(before, now);
     expect(names(kept)).toEqual([['three', 'one', 'two'], ['old']]);
     expect(kept.active[2].phase).toBe('Succeeded');
   });
@@ -100,6 +101,9 @@ describe('heights', () => {
   const row = (changes: Partial<JobSummary>): Item => ({
     kind: 'job',
     section: 'active',
+    level: 2,
+    position: 1,
+    count: 1,
     job: someJob(changes)
   });
   const wraps = mayWrap;
@@ -121,4 +125,41 @@ describe('heights', () => {
     expect(windowOf(offsets, 0, 600)).toEqual([0, 23]);
     expect(windowOf(offsets, 499_400, 600)).toEqual([9978, 10_000]);
   });
+});
+
+it('keeps the jobs of a sweep together, below its title and in the order of their numbers', () => {
+  const member = (number: number, phase: JobSummary['phase']): JobSummary =>
+    someJob({
+      id: `s-${number}`,
+      phase,
+      sweep: {
+        id: 'abc',
+        name: 'lr',
+        number,
+        round: 0,
+        at_a_time: 1,
+        on_failure: 'continue',
+        rule: null,
+        values: {}
+      }
+    });
+  const jobs = [
+    someJob({ id: 'alone', phase: 'Running' }),
+    member(2, 'Running'),
+    member(1, 'Failed'),
+    someJob({ id: 'old', phase: 'Succeeded', ended_at: 1 })
+  ];
+  const sections = sectionsOf(jobs);
+  const keys = (folded: string[]): string[] =>
+    itemsOf(sections, new Set(folded)).map(keyOf);
+  expect(keys([])).toEqual([
+    ...['active', 'alone', 'sweep:abc', 's-1', 's-2'],
+    ...['finished', 'old']
+  ]);
+  expect(keys(['sweep:abc'])).toEqual([
+    ...['active', 'alone', 'sweep:abc', 'finished', 'old']
+  ]);
+  expect(sweepText([jobs[2], jobs[1]], trans)).toBe(
+    '2 jobs · 1 running · 1 failed'
+  );
 });

@@ -1,0 +1,1 @@
+"""Engines as the rest of the server knows them: required and optional protocols, facts, state, and what they get."""

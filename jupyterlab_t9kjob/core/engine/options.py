@@ -1,0 +1,234 @@
+"""Optional protocols of engines: each adds one ability to `core.engine.protocol.Engine`.
+
+An engine satisfies a protocol by having its methods; nothing is registered. `JobService` answers for an engine without
+them: with an empty list, a sentence ("… has no queues"), or what the specification alone says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from ..capacity import Capacity, NodeList, QueueList
+from ..checks import Preview
+from ..job import Event, ManifestView
+from ..lab import Lab
+from ..manifests.schema import KindSchema
+from ..spec import JobSpec
+from ..sweep import Verdict
+from .info import Volume
+from .protocol import Edited, Engine
+
+
+@runtime_checkable
+class HasEvents(Protocol):
+    """The engine records events of its jobs."""
+
+    async def events(self, uid: str) -> list[Event]:
+        """Return a job's events, newest first; repeated events are one entry with a count.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+
+@runtime_checkable
+class Previews(Protocol):
+    """The engine renders and checks a job before it is submitted."""
+
+    async def preview(
+        self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
+    ) -> Preview:
+        """Render and check a spec without creating anything.
+
+        Parameters
+        ----------
+        spec, namespace
+            The job.
+        edited
+            A manifest that would be submitted instead of the spec's own.
+        dry_run
+            Also ask the cluster whether it would accept the job.
+
+        Raises
+        ------
+        JobError
+            If a dry run is refused, or cannot be made.
+        """
+
+
+@runtime_checkable
+class HasManifests(Protocol):
+    """The engine's jobs are written as manifests, of the kind that `EngineFacts.manifest_kind` names."""
+
+    async def manifest(self, uid: str) -> ManifestView:
+        """Return a job's manifest as submitted and as it is now.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+
+@runtime_checkable
+class HasDialect(Protocol):
+    """The engine's cluster may use another dialect of the manifest kind than the usual one."""
+
+    async def dialect(self) -> Any:
+        """Return the dialect as the kind's `translate` accepts it; the usual one until the cluster has answered."""
+
+
+@runtime_checkable
+class HasManifestSchema(Protocol):
+    """The engine's cluster has a schema of the manifest kind. Other engines use the kind's known fields."""
+
+    async def manifest_schema(self) -> KindSchema:
+        """Return the cluster's schema of the manifest kind; that of the known fields if it can't be read."""
+
+
+@runtime_checkable
+class InheritsFromLab(Protocol):
+    """The engine's jobs take volumes, image and ids from JupyterLab's own pod."""
+
+    async def lab(self, namespace: str | None = None) -> Lab | None:
+        """Return the lab's defaults for jobs, with the namespace's security standard if one is given; None for none."""
+
+
+@runtime_checkable
+class HasVolumes(Protocol):
+    """The engine's jobs mount volumes."""
+
+    async def volumes(self, namespace: str) -> list[Volume]:
+        """Return the volumes that a job in a namespace can mount.
+
+        Raises
+        ------
+        NotAllowed
+            If the account has no permission to list volumes.
+        FieldError
+            If the namespace does not exist.
+        """
+
+
+@runtime_checkable
+class HasQueues(Protocol):
+    """The engine's jobs can be put into queues."""
+
+    async def queues(self, namespace: str) -> QueueList:
+        """Return the queues that a job in a namespace can be put into."""
+
+
+@runtime_checkable
+class HasCapacity(Protocol):
+    """The engine knows how much of its resources is free."""
+
+    async def capacity(self, namespace: str) -> Capacity:
+        """Return what is free now, and the quotas of a namespace; of all watched namespaces if it is empty."""
+
+
+@runtime_checkable
+class HasNodes(Protocol):
+    """The engine knows its nodes."""
+
+    async def nodes(self) -> NodeList:
+        """Return the nodes with what is free on each."""
+
+
+@runtime_checkable
+class LeasesSweeps(Protocol):
+    """The engine keeps leases, so that of several labs only one starts the next jobs of a sweep."""
+
+    async def lease_sweep(self, uid: str, holder: str, seconds: float) -> bool:
+        """Take or renew the lease of a sweep; return False if another lab holds it.
+
+        Parameters
+        ----------
+        uid
+            The job that carries the lease: the first one of the sweep that has not ended.
+        holder
+            Id of this lab.
+        seconds
+            Time after which another lab may take the lease.
+        """
+
+
+@runtime_checkable
+class EndsForSweep(Protocol):
+    """The engine ends a job on account of its sweep, and keeps the reason."""
+
+    async def end_for_sweep(self, uid: str, verdict: Verdict) -> None:
+        """End a job that is worse than the other jobs of its sweep.
+
+        Nothing happens if the job was ended for this before and a user has resumed it.
+
+        Raises
+        ------
+        JobError
+            If the job can't be ended now.
+        """
+
+
+class CapacitySource(Protocol):
+    """Keeps the capacity current while at least one client subscribes."""
+
+    async def now(self) -> Capacity:
+        """Return the current capacity.
+
+        Raises
+        ------
+        JobError
+            If the capacity is unknown.
+        """
+
+    def subscribe(self, moved: Callable[[], None]) -> Callable[[], None]:
+        """Call `moved` after every change of the capacity; return a function that ends the subscription."""
+
+
+@runtime_checkable
+class SharesCapacity(Protocol):
+    """The engine keeps the capacity in the sidebar up to date."""
+
+    def capacity_source(self) -> CapacitySource:
+        """Return the source. If several engines have one, the sidebar shows that of the first engine."""
+
+
+@runtime_checkable
+class Refreshes(Protocol):
+    """The engine caches the resources of its cluster and the account's permissions."""
+
+    async def refresh(self) -> None:
+        """Read the resources and permissions again."""
+
+
+@runtime_checkable
+class AnnouncesInfo(Protocol):
+    """The engine knows when its `info` has changed. Without this protocol it is asked every ten seconds."""
+
+    def listen_info(self, changed: Callable[[], None]) -> Callable[[], None]:
+        """Call `changed` after every change of `info`; return a function that ends the subscription."""
+
+
+@runtime_checkable
+class RunsTries(Protocol):
+    """The engine runs jobs on this machine, so it can also try a job here before it is submitted elsewhere."""
+
+    def engine_for_tries(self, home: Path) -> Engine:
+        """Return an engine whose jobs have low priority and records of their own, apart from the jobs of this engine.
+
+        Parameters
+        ----------
+        home
+            Folder for the records of the tries; it may not exist yet.
+        """
+
+
+@runtime_checkable
+class Attends(Protocol):
+    """The engine works harder while a page is open, for example to notice a lost connection sooner."""
+
+    def attend(self) -> Callable[[], None]:
+        """Note that a page is open; return a function to call when the last page is closed."""

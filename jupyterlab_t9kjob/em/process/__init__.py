@@ -1,0 +1,1 @@
+"""The process that records: its facts, its rank, its standard output."""

@@ -1,0 +1,1 @@
+"""Uploads runs and artifacts to T9k's AIStore server, or copies them to a folder."""

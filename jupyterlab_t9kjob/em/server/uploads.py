@@ -1,0 +1,203 @@
+"""Uploads runs and artifacts: to the server after a login, otherwise to a folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path, PurePosixPath
+from typing import Any, Protocol, Sequence
+
+from .. import files
+from ..asset import Asset
+from . import session
+from .client import Client
+
+FOLDER = "EM_UPLOAD_DIR"
+
+
+class _Flow(Protocol):
+    """The data flow of a run."""
+
+    @property
+    def associations(self) -> dict[str, list[dict[str, str]]]:
+        """Inputs and outputs."""
+
+    def artifacts(self) -> Sequence[tuple[Asset, str]]:
+        """Return the artifacts that have a directory here, with their roles."""
+
+
+def upload_run(run: Asset, flow: _Flow, folder: str, make_folder: bool, conflict_strategy: str) -> None:
+    """Upload a run, its artifacts, and its data flow.
+
+    Parameters
+    ----------
+    run, flow
+        The run.
+    folder, make_folder, conflict_strategy
+        As in `em.upload`.
+    """
+    if run.local is None:
+        return
+    client = session.client()
+    if client is None:
+        _copy(run, "runs", folder, make_folder, conflict_strategy)
+        for artifact, _role in flow.artifacts():
+            _copy(artifact, "artifacts", folder, make_folder, "new")
+        return
+    node = _send(client, run, "Run", folder, make_folder, conflict_strategy)
+    if node is None:
+        return
+    links = client.links(node)
+    known = {"input": {entry["id"] for entry in links["in"]}, "output": {entry["id"] for entry in links["out"]}}
+    ends = [(entry["id"], role) for role in known for entry in flow.associations[role] if entry["kind"] != "Artifact"]
+    for artifact, role in flow.artifacts():
+        at = _on_server(client, artifact) or _send(client, artifact, "Artifact", folder, make_folder, conflict_strategy)
+        if at is not None:
+            ends.append((at, role))
+    pairs = [
+        {"from": end, "to": node} if role == "input" else {"from": node, "to": end}
+        for end, role in ends
+        if end not in known[role]
+    ]
+    if pairs:
+        client.link(pairs)
+
+
+def upload_artifact(artifact: Asset, folder: str, make_folder: bool, conflict_strategy: str) -> None:
+    """Upload an artifact."""
+    if artifact.local is None:
+        return
+    client = session.client()
+    if client is None:
+        _copy(artifact, "artifacts", folder, make_folder, conflict_strategy)
+    else:
+        _send(client, artifact, "Artifact", folder, make_folder, conflict_strategy)
+
+
+def download(path: str, kind: str, parent: Path) -> tuple[str, dict[str, str]]:
+    """Download a run or artifact; return its directory and the record of the download.
+
+    Parameters
+    ----------
+    path
+        Path on the server.
+    kind
+        `Run` or `Artifact`.
+    parent
+        Directory in which its directory is made.
+
+    Raises
+    ------
+    FileNotFoundError
+        If it exists neither here nor on the server.
+    """
+    client = session.client()
+    node = client.node(path) if client is not None else None
+    if client is None or node is None:
+        where = "here, and no AIStore server is logged in to" if client is None else "here or on the AIStore server"
+        raise FileNotFoundError(f"There is no {kind.lower()} {path} {where}.")
+    name = str(json.loads(node.get("extra") or "{}").get("alternativeName"))
+    if node.get("type") != kind or not files.ALTERNATIVE_NAME.search(name) or "/" in name:
+        raise ValueError(f"{path} on the AIStore server is not a {kind.lower()}.")
+    target = parent / name
+    if target.exists():
+        raise FileExistsError(f"{target} exists already. Load that directory.")
+    building = parent / f".{name}.new"
+    for entry in client.objects(path):
+        inside = PurePosixPath(str(entry["path"]).lstrip("/"))
+        if ".." in inside.parts:
+            raise ValueError(f"{path} on the AIStore server has an object outside of its directory.")
+        (building / inside).parent.mkdir(parents=True, exist_ok=True)
+        client.download(f"{path}/{inside}", building / inside)
+    building.rename(target)
+    return os.fspath(target), _entry("download", client, path, str(node["id"]))
+
+
+def _send(
+    client: Client, asset: Asset, kind: str, folder: str, make_folder: bool, conflict_strategy: str
+) -> str | None:
+    """Upload to the server; return the id of the node, or None if it was skipped."""
+    parent = folder.rstrip("/") if folder.startswith("/") else f"/{client.user}/{folder}".rstrip("/")
+    if client.node(parent) is None:
+        if not make_folder and parent != f"/{client.user}/default":
+            raise ValueError(f"The AIStore server has no folder {parent}. Pass make_folder=True to make it.")
+        client.make_folder(parent)
+    name = asset.name
+    other = client.node(f"{parent}/{name}")
+    node = None
+    if other is not None:
+        if _is(other, asset):
+            node = str(other["id"])
+        elif conflict_strategy == "skip":
+            return None
+        elif conflict_strategy == "error":
+            raise ValueError(f"The folder {parent} of the AIStore server has another {name}.")
+        elif conflict_strategy == "replace":
+            client.delete(f"{parent}/{name}")
+        else:
+            name = asset.alternative_name
+            earlier = client.node(f"{parent}/{name}")
+            node = str(earlier["id"]) if earlier is not None else None
+    if node is None:
+        node = client.create(
+            kind,
+            parent,
+            name,
+            labels=asset.labels,
+            description=asset.description,
+            extra={"alternativeName": asset.alternative_name},
+        )
+    path = f"{parent}/{name}"
+    assert asset.local is not None  # noqa: S101
+    for inside, file in files.walk(Path(asset.local)):
+        client.upload(f"{path}/{inside}", file)
+    asset.add_remote(_entry("upload", client, path, node))  # a note of an upload that broke off would end the next one
+    return node
+
+
+def _is(node: dict[str, Any], asset: Asset) -> bool:
+    try:
+        extra = json.loads(node.get("extra") or "{}")
+    except ValueError:
+        return False
+    return isinstance(extra, dict) and extra.get("alternativeName") == asset.alternative_name
+
+
+def _on_server(client: Client, artifact: Asset) -> str | None:
+    """Return the id of an artifact that was uploaded before; None if the server has it no more."""
+    ids = (entry["id"] for entry in artifact.remote if entry.get("host") == client.host and entry.get("id"))
+    return next((found for found in ids if client.node(found) is not None), None)
+
+
+def _entry(action: str, client: Client, path: str, node: str) -> dict[str, str]:
+    return {"action": action, "timestamp": files.now(), "host": client.host, "path": path, "id": node}
+
+
+def _copy(asset: Asset, kind: str, folder: str, make_folder: bool, conflict_strategy: str) -> None:
+    """Copy a directory to `<folder>/<kind>/`. A copy of the same run or artifact is replaced."""
+    assert asset.local is not None  # noqa: S101
+    source = Path(asset.local)
+    top = os.environ.get(FOLDER)
+    parent = (Path(top) if top else source.absolute().parent.parent / "uploads") / folder
+    if not parent.is_dir() and not make_folder and folder != "default":
+        raise ValueError(f"There is no folder {parent}. Pass make_folder=True to make it.")
+    parent = parent / kind
+    parent.mkdir(parents=True, exist_ok=True)
+    for other in parent.iterdir():
+        same_name = files.ALTERNATIVE_NAME.sub("", other.name) == f"{asset.name}_"
+        if not same_name or other.name == asset.alternative_name or not files.ALTERNATIVE_NAME.search(other.name):
+            continue
+        if conflict_strategy == "skip":
+            return
+        if conflict_strategy == "error":
+            raise ValueError(f"The folder {parent} has another {asset.name}.")
+        if conflict_strategy == "replace":
+            shutil.rmtree(str(other))
+    target = parent / asset.alternative_name
+    building = parent / f".{asset.alternative_name}.new"
+    shutil.rmtree(str(building), ignore_errors=True)
+    shutil.copytree(str(source), str(building))
+    if target.exists():
+        shutil.rmtree(str(target))
+    building.rename(target)

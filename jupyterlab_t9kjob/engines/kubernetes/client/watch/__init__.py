@@ -1,0 +1,1 @@
+"""Informers, which keep the objects of a collection current by a list and a watch."""

@@ -1,0 +1,400 @@
+"""Calls of functions, classes and methods."""
+
+from __future__ import annotations
+
+import ast
+import os.path
+from abc import abstractmethod
+from typing import Final
+
+from . import containers
+from .attributes import ENUMS
+from .expressions import Expressions
+from .library import EXITS, HARMLESS, call_library
+from .modules import Modules
+from .parsers import (
+    STRONG_WORDS,
+    Action,
+    Group,
+    Parser,
+    ParserCall,
+    Subcommands,
+    Unnamed,
+    configure,
+    make_parser,
+    set_attribute,
+)
+from .relevance import Relevance, is_generator
+from .state import MAX_DEPTH, CallTooLong, State, Stop, join
+from .values import (
+    REST,
+    UNKNOWN,
+    BoundMethod,
+    ClassValue,
+    Deferred,
+    DictValue,
+    Either,
+    FunctionValue,
+    Instance,
+    Library,
+    LibraryCall,
+    ListValue,
+    Partial,
+    PathText,
+    Scope,
+    SuperValue,
+    Value,
+)
+
+SHORT_CALL: Final = 3000
+"""Steps for a call that leads to no option, but that may change a list or dict."""
+
+_SEARCH_PATH: Final = frozenset({"sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir"})
+PARSER_CLASSES: Final = ("ArgumentParser", "ArgParser", "HfArgumentParser", "TrlParser")
+BASES_OF_PARSERS: Final = ("argparse.ArgumentParser", "configargparse.ArgumentParser", "configargparse.ArgParser")
+
+Args = list[Value] | None
+Kwargs = dict[Value, Value]
+
+
+class Calls(Expressions):
+    """Evaluates expressions with calls.
+
+    Parameters
+    ----------
+    state
+        Heap, conditions and limits.
+    modules
+        Search for modules.
+    words
+        Identifiers that lead to options; the calls of library functions with these names are kept.
+
+    Attributes
+    ----------
+    parsers
+        All parsers, in the order in which they were made.
+    calls
+        Calls of library functions.
+    lost
+        Places that add options to a parser that is not known.
+    """
+
+    def __init__(self, state: State, modules: Modules, words: frozenset[str]) -> None:
+        super().__init__(state, modules)
+        self.relevance = Relevance(modules, words | STRONG_WORDS)
+        self._kept = words
+        self.parsers: list[Parser] = []
+        self.calls: list[LibraryCall] = []
+        self.lost: list[Unnamed] = []
+
+    @abstractmethod
+    def execute(self, body: list[ast.stmt], scope: Scope) -> str:
+        """Follow statements and return how they end."""
+
+    def call(self, node: ast.Call, scope: Scope) -> Value:
+        """Return the result of a call, which is put off if it leads to no option."""
+        if isinstance(node.func, ast.Name) and node.func.id == "super":
+            return self._super(node, scope)
+        function = self.evaluate(node.func, scope)
+        args: Args = []
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                more = self.items(self.need(argument.value, scope))
+                args = None if more is None or args is None else [*args, *more]
+            else:
+                value = self.evaluate(argument, scope)
+                args = None if args is None else [*args, value]
+        kwargs: Kwargs = {}
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                kwargs[keyword.arg] = self.evaluate(keyword.value, scope)
+                continue
+            more = self.need(keyword.value, scope)
+            kwargs |= more.contents if isinstance(more, DictValue) else {REST: None}
+        function = self.force(function)
+        if isinstance(function, FunctionValue) and args is not None and not self._matters(function, args, kwargs):
+            return Deferred(function, args, kwargs, node, scope)
+        return self.invoke(function, args, kwargs, node, scope)
+
+    def _matters(self, function: FunctionValue | ClassValue, args: Args, kwargs: Kwargs) -> bool:
+        """Return True if a call may lead to options or change a value of the caller."""
+        if self.relevance.relevant(function.node, function.module):
+            return True
+        values = [*(args or []), *kwargs.values(), *getattr(function, "bound", ())]
+        return any(isinstance(value, ListValue | DictValue) or self._leads(value) for value in values)
+
+    def _leads(self, value: Value) -> bool:
+        """Return True if a function that gets a value can add options with it."""
+        match value:
+            case Parser() | Group() | Subcommands() | Either() | BoundMethod(owner=Parser() | Group() | Subcommands()):
+                return True
+            case FunctionValue() | ClassValue():
+                return self.relevance.relevant(value.node, value.module)
+            case Instance(type=ClassValue() as type_):
+                return any(
+                    isinstance(base, ClassValue) and self.relevance.relevant(base.node, base.module)
+                    for base in type_.lineage()
+                ) or any(isinstance(held, Parser | Group) for held in value.contents.values())
+            case Partial(function=function):
+                return self._leads(function)
+        return False
+
+    def invoke(self, function: Value, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
+        """Return the result of a call with evaluated arguments; `args` is None if they are not all known."""
+        match function:
+            case FunctionValue():
+                return self._function(function, args, kwargs)
+            case ClassValue():
+                return self._instantiate(function, args, kwargs, node, scope)
+            case Library():
+                return self._library(function, args, kwargs, node, scope)
+            case BoundMethod():
+                return self._method(function, args, kwargs, node, scope)
+            case Partial():
+                merged = None if args is None else [*function.args, *args]
+                return self.invoke(function.function, merged, function.kwargs | kwargs, node, scope)
+            case Either(values=values):
+                return join([self.invoke(each, args, kwargs, node, scope) for each in values])
+            case Instance(type=ClassValue()) | Parser(type=ClassValue()):
+                method = self.attribute(function, "__call__")
+                if isinstance(method, FunctionValue):
+                    return self.invoke(method, args, kwargs, node, scope)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            self.lost.append(Unnamed(node.lineno, scope.module))
+        self._passed("", args, kwargs, node, scope)
+        return UNKNOWN
+
+    def _function(self, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+        state = self.state
+        state.step()
+        if state.depth >= MAX_DEPTH:
+            return UNKNOWN
+        inner = Scope(function.module, function.scope, function.owner)
+        self._bind(function, args, kwargs, inner)
+        if isinstance(function.node, ast.Lambda):
+            return self.evaluate(function.node.body, inner)
+        state.depth += 1
+        try:
+            if self._relevant(function) or any(map(self._leads, [*(args or []), *kwargs.values()])):
+                end = self.execute(function.node.body, inner)
+            else:
+                with state.limited(SHORT_CALL):
+                    end = self.execute(function.node.body, inner)
+        except RecursionError:
+            return UNKNOWN
+        except CallTooLong:
+            for value in [*(args or []), *kwargs.values()]:
+                containers.havoc(state.heap, value)
+            return UNKNOWN
+        finally:
+            state.depth -= 1
+        if isinstance(function.node, ast.AsyncFunctionDef) or is_generator(function.node):
+            return join(inner.returns) if inner.returns and not is_generator(function.node) else UNKNOWN
+        if end != "return":
+            inner.returns.append(None)
+        return join(inner.returns)
+
+    def _relevant(self, function: FunctionValue) -> bool:
+        if self.relevance.relevant(function.node, function.module):
+            return True
+        return any(self._leads(value) for value in function.bound)
+
+    def _bind(self, function: FunctionValue, args: Args, kwargs: Kwargs, scope: Scope) -> None:
+        """Give the parameters of a function their values."""
+        parameters, contents = function.node.args, scope.contents
+        names = [arg.arg for arg in (*parameters.posonlyargs, *parameters.args)]
+        known = [*function.bound, *(args or [])]
+        named = [*names, *(arg.arg for arg in parameters.kwonlyargs)]
+        certain = args is not None and REST not in kwargs
+        for name in named:
+            contents[name] = function.defaults.get(name, UNKNOWN) if certain else UNKNOWN
+        contents.update(zip(names, known, strict=False))
+        contents.update((name, value) for name, value in kwargs.items() if name in named)
+        if parameters.vararg:
+            contents[parameters.vararg.arg] = tuple(known[len(names) :]) if args is not None else UNKNOWN
+        if parameters.kwarg:
+            others = {name: value for name, value in kwargs.items() if name not in named}
+            contents[parameters.kwarg.arg] = DictValue(others)
+
+    def _instantiate(self, type_: ClassValue, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
+        if type_.derives(*ENUMS) and args and len(args) == 1:
+            wanted = self.force(args[0])
+            return next(
+                (member for _, member in self.members(type_) if containers.equal(member.value, wanted)), UNKNOWN
+            )
+        library = next((base for base in type_.lineage() if isinstance(base, Library)), None)
+        parser = library is not None and (library.name in BASES_OF_PARSERS or library.last in PARSER_CLASSES)
+        made: Value = Instance(type_) if not parser else make_parser(type_, [], {}, node, scope.module)
+        if parser:
+            self.parsers.append(made)
+        init = self._member(type_, "__init__")
+        if isinstance(init, FunctionValue):
+            method = self.attribute(made, "__init__")
+            self.invoke(method, args, kwargs, node, scope)
+        elif parser:
+            configure(made, self._forced(args), self._forced_all(kwargs))
+        if library is not None and not parser:
+            self._record(library.name, args, kwargs, node, scope, type_)
+        return made
+
+    def _library(self, function: Library, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
+        name = function.name
+        if name in EXITS:
+            raise Stop
+        if name in _SEARCH_PATH:
+            self.search(self.force(args[-1]) if args else UNKNOWN, first=name == "sys.path.insert")
+            return None
+        if name == "builtins.getattr" and args and len(args) >= 2 and isinstance(self.force(args[1]), str):
+            return self.attribute(self.force(args[0]), self.force(args[1]))
+        if name == "builtins.setattr" and args and len(args) == 3 and isinstance(self.force(args[1]), str):
+            self.set_attribute(self.force(args[0]), self.force(args[1]), args[2])
+            return None
+        if function.last in PARSER_CLASSES and not name.startswith("builtins."):
+            self._record(name, args, kwargs, node, scope)
+            values = self._forced(args) if name in BASES_OF_PARSERS else []
+            parser = make_parser(function, values, self._forced_all(kwargs), node, scope.module)
+            self.parsers.append(parser)
+            return parser
+        if name == "functools.partial" and args:
+            return Partial(self.force(args[0]), args[1:], kwargs)
+        if name in ("builtins.map", "builtins.filter") and args and len(args) == 2:
+            return self._map(name, args, node, scope)
+        if name in ("os.getcwd", "pathlib.Path.cwd"):  # Jobs start in the folder of the script.
+            return PathText(os.path.dirname(self.modules.main.path))  # noqa: PTH120
+        if name == "argparse.Namespace":
+            return Instance(function, dict(kwargs))
+        if name in ("builtins.list", "builtins.tuple", "builtins.sorted", "builtins.set") and args:
+            first = self.force(args[0])
+            items = self.items(first) if isinstance(first, ClassValue) else None
+            args = [ListValue.of(items), *args[1:]] if items is not None else args
+        if args is not None and REST not in kwargs:
+            result = call_library(name, self._forced(args, items=True), self._forced_all(kwargs))
+            if result is not UNKNOWN:
+                return result
+        made = self._record(name, args, kwargs, node, scope)
+        if name not in HARMLESS:
+            self._passed(name, args, kwargs, node, scope)
+        return made if made is not None else UNKNOWN
+
+    def search(self, value: Value, *, first: bool) -> None:
+        """Add folders to those in which Python searches for modules; `value` is a folder or a list of folders."""
+        for folder in [value] if isinstance(value, str) else containers.items_of(value) or []:
+            if isinstance(folder, str) and folder:
+                here = os.path.dirname(self.modules.main.path)  # noqa: PTH120
+                self.modules.add_folder(os.path.normpath(os.path.join(here, folder)), first=first)  # noqa: PTH118
+
+    def _map(self, name: str, args: list[Value], node: ast.Call, scope: Scope) -> Value:
+        items = self.items(self.force(args[1]))
+        if items is None or len(items) > 1000:
+            return ListValue({"items": UNKNOWN})
+        results = [self.force(self.invoke(self.force(args[0]), [item], {}, node, scope)) for item in items]
+        if name == "builtins.map":
+            return ListValue.of(results)
+        kept = [containers.truth(result) for result in results]
+        if None in kept:
+            return ListValue({"items": UNKNOWN})
+        return ListValue.of([item for item, keep in zip(items, kept, strict=True) if keep])
+
+    def _record(
+        self, name: str, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope, receiver: Value = None
+    ) -> LibraryCall | None:
+        """Keep the call of a library's function if a reader of options asked for its name."""
+        if name.rpartition(".")[2] not in self._kept and not isinstance(receiver, LibraryCall):
+            return None
+        condition = self.state.condition
+        made = LibraryCall(
+            name,
+            self._forced(args),
+            self._forced_all(kwargs) | ({REST: None} if args is None else {}),
+            node.lineno,
+            scope.module,
+            node,
+            condition,
+            receiver,
+        )
+        self.calls.append(made)
+        return made
+
+    def _passed(self, name: str, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> None:
+        """Follow the functions that unknown code gets, and note the parsers that it gets."""
+        for value in map(self.force, [*(args or []), *kwargs.values()]):
+            if isinstance(value, FunctionValue | Partial) and self._leads(value):
+                self.invoke(value, None, {}, node, scope)
+            for parser in (value,) if not isinstance(value, Either) else value.values:
+                if isinstance(parser, Group):
+                    parser = parser.parser
+                if isinstance(parser, Parser):
+                    function = name or ast.unparse(node.func)
+                    parser.actions.append(Unnamed(node.lineno, scope.module, function.removeprefix("builtins.")))
+
+    def _method(self, function: BoundMethod, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
+        owner, name = function.owner, function.name
+        if isinstance(owner, SuperValue):
+            return self._super_method(owner, name, args, kwargs, node, scope)
+        if isinstance(owner, Parser | Group | Subcommands):
+            forced = None if args is None else self._forced(args)
+            kwargs = self._forced_all(kwargs)
+            if name == "add_argument" and kwargs.get("help") is UNKNOWN:
+                written = next((keyword.value for keyword in node.keywords if keyword.arg == "help"), None)
+                kwargs["help"] = self.text(written, scope) if written is not None else None
+            if name == "error" or name == "exit":
+                raise Stop
+            self._record_parser_method(owner, name, args, kwargs, node, scope)
+            if isinstance(owner, Parser) and name == "__init__":
+                configure(owner, forced or [], self._forced_all(kwargs))
+                return None
+            return ParserCall(self.state, node, scope.module, forced, self._forced_all(kwargs)).run(owner, name)
+        if isinstance(owner, LibraryCall | FunctionValue):
+            return self._record(name, args, kwargs, node, scope, owner) or UNKNOWN
+        if args is None:
+            containers.havoc(self.state.heap, owner)
+            return UNKNOWN
+        if isinstance(owner, ListValue):
+            return containers.list_method(self.state.heap, owner, name, [self.force(value) for value in args])
+        if isinstance(owner, DictValue):
+            values = [*map(self.force, args)]
+            return containers.dict_method(self.state.heap, owner, name, values, self._forced_all(kwargs))
+        if isinstance(owner, str):
+            return containers.string_method(owner, name, self._forced(args, items=True), self._forced_all(kwargs))
+        return UNKNOWN
+
+    def _record_parser_method(
+        self, owner: Value, name: str, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope
+    ) -> None:
+        """Keep a call such as ``parser.parse_args_into_dataclasses()`` of a library that extends argparse."""
+        if name in self._kept:
+            self._record(name, args, kwargs, node, scope, owner)
+
+    def _super(self, node: ast.Call, scope: Scope) -> Value:
+        at: Scope | None = scope
+        while at is not None and (at.owner is None or at.is_class):
+            at = at.parent
+        if at is None or at.owner is None:
+            return UNKNOWN
+        names = list(at.contents)
+        return SuperValue(at.owner, at.contents[names[0]]) if names else UNKNOWN
+
+    def _super_method(
+        self, owner: SuperValue, name: str, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope
+    ) -> Value:
+        if isinstance(owner.bound, Parser):
+            return self._method(BoundMethod(owner.bound, name), args, kwargs, node, scope)
+        return UNKNOWN
+
+    def set_attribute(self, owner: Value, name: str, value: Value) -> None:
+        """Set an attribute of an instance, class, parser or module."""
+        for each in owner.values if isinstance(owner, Either) else (owner,):
+            if isinstance(each, Parser | Action):
+                set_attribute(each, name, self.force(value))
+            if isinstance(each, Instance | ClassValue | Parser | Action | Group):
+                self.state.heap.write(each, name, value)
+
+    def _forced(self, args: Args, *, items: bool = False) -> list[Value]:
+        values = [self.force(value) for value in args or []]
+        for value in values if items else ():
+            if isinstance(value, ListValue) and value.items is not None:
+                value.contents["items"] = [self.force(item) for item in value.items]
+        return values
+
+    def _forced_all(self, kwargs: Kwargs) -> Kwargs:
+        return {name: self.force(value) for name, value in kwargs.items()}

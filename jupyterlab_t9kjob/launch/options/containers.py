@@ -1,0 +1,363 @@
+"""Methods and operators of constants, lists and dicts, with limits on the size of their results."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from .state import MISSING, Heap
+from .values import (
+    REST,
+    UNKNOWN,
+    DictValue,
+    EnumMember,
+    Instance,
+    ListValue,
+    PathText,
+    Unknown,
+    Value,
+    WrittenFloat,
+    WrittenInt,
+)
+
+MAX_STRING: Final = 64 * 1024
+MAX_ITEMS: Final = 10_000
+MAX_NUMBER: Final = 10**30
+CONSTANTS: Final = (str, int, float, bool, bytes, type(None), type(...), tuple)
+
+STRING_METHODS: Final = frozenset(
+    (
+        *("lower", "upper", "strip", "lstrip", "rstrip", "split", "rsplit", "title", "capitalize", "swapcase"),
+        *("startswith", "endswith", "partition", "rpartition", "splitlines", "isidentifier", "isdigit", "islower"),
+        *("isupper", "isalpha", "isalnum", "removeprefix", "removesuffix", "casefold", "find", "count", "index"),
+    )
+)
+PATH_METHODS: Final = frozenset({"resolve", "absolute", "expanduser", "as_posix"})
+
+_OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+    ast.BitOr: operator.or_,
+    ast.BitAnd: operator.and_,
+    ast.BitXor: operator.xor,
+    ast.Pow: operator.pow,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+_CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a": ascii}
+
+
+def is_constant(value: Value) -> bool:
+    """Return True for a Python constant, and for a tuple of constants."""
+    if isinstance(value, tuple):
+        return all(map(is_constant, value))
+    return isinstance(value, CONSTANTS)
+
+
+def bounded(value: Value) -> Value:
+    """Return a value; UNKNOWN if it is too large."""
+    if isinstance(value, str | bytes):
+        return value if len(value) <= MAX_STRING else UNKNOWN
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if -MAX_NUMBER < value < MAX_NUMBER else UNKNOWN
+    return value if isinstance(value, CONSTANTS) else UNKNOWN
+
+
+def written(value: int | float, text: str) -> Value:
+    """Return a number that remembers how the source writes it."""
+    if isinstance(value, bool) or text == repr(value):
+        return value
+    result: WrittenInt | WrittenFloat = WrittenInt(value) if isinstance(value, int) else WrittenFloat(value)
+    result.text = text
+    return result
+
+
+def negative(value: Value) -> Value:
+    """Return a number with the other sign, also as the source writes it; UNKNOWN for other values."""
+    if not isinstance(value, int | float):
+        return UNKNOWN
+    text = getattr(value, "text", None)
+    return written(-value, f"-{text}") if text else -value
+
+
+def items_of(value: Value) -> list[Value] | None:
+    """Return the items over which a loop over a value goes; None if they are not known."""
+    if isinstance(value, ListValue):
+        return value.items
+    if isinstance(value, DictValue):
+        return list(value.contents) if value.certain else None
+    if isinstance(value, tuple):
+        return list(value)
+    return list(value) if type(value) is str else None
+
+
+def binary(op: ast.operator, left: Value, right: Value) -> Value:
+    """Return the result of an operator; UNKNOWN if it is not known or too large."""
+    if isinstance(op, ast.Div) and isinstance(left, str) and isinstance(right, str):
+        return PathText(f"{left.rstrip('/')}/{right}".removeprefix("./") if not right.startswith("/") else right)
+    if isinstance(op, ast.Add) and isinstance(left, ListValue) and isinstance(right, ListValue):
+        if left.items is None or right.items is None or len(left.items) + len(right.items) > MAX_ITEMS:
+            return UNKNOWN
+        return ListValue.of([*left.items, *right.items])
+    if isinstance(op, ast.BitOr) and isinstance(left, DictValue) and isinstance(right, DictValue):
+        return DictValue(left.contents | right.contents)
+    if isinstance(op, ast.Mult) and isinstance(left, ListValue) and isinstance(right, int):
+        items = left.items
+        return UNKNOWN if items is None or len(items) * right > MAX_ITEMS else ListValue.of(items * right)
+    if isinstance(op, ast.Mod) and isinstance(left, str):
+        return format_percent(left, right)
+    if not is_constant(left) or not is_constant(right) or not _harmless(op, left, right):
+        return UNKNOWN
+    try:
+        return bounded(_OPERATORS[type(op)](left, right))
+    except (ArithmeticError, TypeError, ValueError, KeyError):
+        return UNKNOWN
+
+
+def _harmless(op: ast.operator, left: Value, right: Value) -> bool:
+    """Return True if an operation takes little time and memory."""
+    numbers = isinstance(left, int | float) and isinstance(right, int | float)
+    if isinstance(op, ast.Pow | ast.LShift):
+        return numbers and abs(left) < MAX_NUMBER and 0 <= abs(right) <= 100
+    if isinstance(op, ast.Mult) and not numbers:
+        return isinstance(left, str | tuple) and isinstance(right, int) and len(left) * right <= MAX_STRING
+    return True
+
+
+def format_percent(text: str, arguments: Value) -> Value:
+    """Return the result of the ``%`` operator on a string."""
+    if isinstance(arguments, DictValue):
+        arguments = {key: value for key, value in arguments.contents.items() if is_constant(value)}
+    elif not is_constant(arguments):
+        return UNKNOWN
+    if re.search(r"%[^%]{0,20}?\d{4}|\*", text):  # A width can ask for any amount of memory.
+        return UNKNOWN
+    try:
+        return bounded(text % arguments)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return UNKNOWN
+
+
+def format_value(value: Value, conversion: str, spec: str) -> str | None:
+    """Return the text of a value in an f-string or of ``str.format``; None if it is not known."""
+    if isinstance(value, EnumMember | Unknown) or not is_constant(value) or re.search(r"\d{4}", spec):
+        return None
+    try:
+        shown = _CONVERSIONS[conversion](plain(value)) if conversion else plain(value)
+        return format(shown, spec)
+    except (ValueError, TypeError):
+        return None
+
+
+def plain(value: Value) -> Value:
+    """Return a number without the source's way of writing it."""
+    if isinstance(value, WrittenFloat):
+        return float(value)
+    return int(value) if isinstance(value, WrittenInt) else value
+
+
+def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
+    """Return the result of a comparison: True, False or UNKNOWN."""
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return UNKNOWN
+    if isinstance(op, ast.Is | ast.IsNot):
+        if left is None or right is None or isinstance(left, bool) or isinstance(right, bool):
+            return (left is right) == isinstance(op, ast.Is)
+        return UNKNOWN
+    if isinstance(op, ast.In | ast.NotIn):
+        if isinstance(right, str) and isinstance(left, str):
+            return (left in right) == isinstance(op, ast.In)
+        certain = not isinstance(right, DictValue) or right.certain
+        items = [key for key in right.contents if key is not REST] if isinstance(right, DictValue) else items_of(right)
+        if items is None or not is_constant(left):
+            return UNKNOWN
+        if any(is_constant(item) and item == left for item in items):
+            return isinstance(op, ast.In)
+        return isinstance(op, ast.NotIn) if certain and all(map(is_constant, items)) else UNKNOWN
+    if isinstance(left, EnumMember) and isinstance(right, EnumMember):
+        return (left.name == right.name and left.type is right.type) == isinstance(op, ast.Eq)
+    if not is_constant(left) or not is_constant(right):
+        known = (left is None or right is None) and isinstance(op, ast.Eq | ast.NotEq)
+        return isinstance(op, ast.NotEq) if known else UNKNOWN
+    try:
+        return bool(_OPERATORS[type(op)](left, right))
+    except TypeError:
+        return UNKNOWN
+
+
+def truth(value: Value) -> bool | None:
+    """Return the truth of a value; None if it is not known."""
+    if is_constant(value):
+        return bool(value)
+    if isinstance(value, ListValue):
+        return None if value.items is None else bool(value.items)
+    if isinstance(value, DictValue):
+        return bool(set(value.contents) - {REST}) if value.certain or len(value.contents) > 1 else None
+    return True if isinstance(value, Instance) and "__bool__" not in value.contents else None
+
+
+def subscript(value: Value, key: Value) -> Value:
+    """Return an item of a constant, list or dict."""
+    try:
+        if isinstance(value, DictValue):
+            return value.contents.get(key, UNKNOWN) if is_constant(key) else UNKNOWN
+        if isinstance(value, ListValue):
+            items = value.items
+            if items is None or not isinstance(key, int | slice):
+                return UNKNOWN
+            return ListValue.of(items[key]) if isinstance(key, slice) else items[key]
+        if isinstance(value, str | bytes | tuple) and isinstance(key, int | slice):
+            return value[key]
+    except (IndexError, TypeError, ValueError):
+        pass
+    return UNKNOWN
+
+
+def string_method(text: str, name: str, args: list[Value], kwargs: dict[Value, Value]) -> Value:
+    """Return the result of a method of `str` or `pathlib.Path`."""
+    if isinstance(text, PathText):
+        if name in PATH_METHODS:
+            return text
+        if name == "joinpath" and all(isinstance(part, str) for part in args):
+            return PathText("/".join([text.rstrip("/"), *args]))
+        return UNKNOWN
+    if name == "join" and len(args) == 1:
+        items = items_of(args[0])
+        known = items is not None and all(isinstance(item, str) for item in items)
+        return bounded(text.join(items)) if known and items else ("" if known else UNKNOWN)
+    if name == "format":
+        return _format(text, args, kwargs)
+    if name == "replace" and len(args) == 2 and all(isinstance(part, str) for part in args):
+        return bounded(text.replace(*args)) if len(text) * (len(args[1]) + 1) <= MAX_STRING else UNKNOWN
+    if name not in STRING_METHODS or kwargs or not all(map(is_constant, args)):
+        return UNKNOWN
+    try:
+        result = getattr(text, name)(*args)
+    except (TypeError, ValueError):
+        return UNKNOWN
+    return ListValue.of(result) if isinstance(result, list) else bounded(result)
+
+
+def _format(text: str, args: list[Value], kwargs: dict[Value, Value]) -> Value:
+    values = [*args, *kwargs.values()]
+    if re.search(r"\d{4}|[{][^}]*[.\[{]", text) or not all(map(is_constant, values)):
+        return UNKNOWN
+    try:
+        return bounded(text.format(*map(plain, args), **{str(key): plain(value) for key, value in kwargs.items()}))
+    except (LookupError, ValueError, TypeError):
+        return UNKNOWN
+
+
+def list_method(heap: Heap, value: ListValue, name: str, args: list[Value]) -> Value:
+    """Run a method of a list or set."""
+    items = value.items
+    if items is None:
+        return UNKNOWN
+    added = items_of(args[0]) if args else None
+    match name, args:
+        case ("append" | "add", [item]):
+            new: Value = [*items, item]
+        case (("extend" | "update"), [_]) if added is not None:
+            new = [*items, *added]
+        case "insert", [int() as index, item]:
+            new = [*items[:index], item, *items[index:]]
+        case "remove", [item] if item in items:
+            index = items.index(item)
+            new = [*items[:index], *items[index + 1 :]]
+        case "pop", [] if items:
+            new = items[:-1]
+        case "pop", [int() as index] if -len(items) <= index < len(items):
+            new = [item for number, item in enumerate(items) if number != index % len(items)]
+        case "copy", []:
+            return ListValue.of(list(items))
+        case "index", [item] if item in items:
+            return items.index(item)
+        case "sort" | "reverse", []:
+            known = name == "reverse" or all(isinstance(item, str) for item in items)
+            new = (items[::-1] if name == "reverse" else sorted(items)) if known else UNKNOWN
+        case ("count" | "__len__", _):
+            return UNKNOWN
+        case _:
+            new = UNKNOWN
+    result = items[args[0] if args else -1] if name == "pop" and isinstance(new, list) else None
+    heap.write(value, "items", new if not isinstance(new, list) or len(new) <= MAX_ITEMS else UNKNOWN)
+    return result
+
+
+def dict_method(heap: Heap, value: DictValue, name: str, args: list[Value], kwargs: dict[Value, Value]) -> Value:
+    """Run a method of a dict."""
+    contents = value.contents
+    match name, args:
+        case "keys", []:
+            return ListValue({"items": list(contents) if value.certain else UNKNOWN})
+        case "values", []:
+            return ListValue({"items": list(contents.values()) if value.certain else UNKNOWN})
+        case "items", []:
+            return ListValue({"items": list(contents.items()) if value.certain else UNKNOWN})
+        case "copy", []:
+            return DictValue(dict(contents))
+        case (("get" | "pop" | "setdefault"), [key, *rest]) if is_constant(key):
+            found = contents.get(key, (rest[0] if rest else None) if value.certain else UNKNOWN)
+            if name == "pop" and key in contents:
+                heap.write(value, REST, None) if not value.certain else None
+                _drop(heap, value, key)
+            elif name == "setdefault":
+                heap.write(value, key, found)
+            return found
+        case "update", _:
+            _update(heap, value, [*args, DictValue(kwargs)])
+            return None
+        case "clear", []:
+            for key in list(contents):
+                _drop(heap, value, key)
+            return None
+        case _:
+            heap.write(value, REST, None)
+            return UNKNOWN
+
+
+def _update(heap: Heap, value: DictValue, sources: list[Value]) -> None:
+    for source in sources:
+        if isinstance(source, DictValue):
+            for key, item in source.contents.items():
+                heap.write(value, key, item)
+            continue
+        pairs = items_of(source)
+        if pairs is None or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+            havoc(heap, value)
+            continue
+        for key, item in pairs:
+            heap.write(value, key, item) if is_constant(key) else havoc(heap, value)
+
+
+def _drop(heap: Heap, value: DictValue, key: Value) -> None:
+    heap.write(value, key, MISSING)
+
+
+def havoc(heap: Heap, value: Value) -> None:
+    """Make the contents of a list or dict unknown."""
+    if isinstance(value, ListValue):
+        heap.write(value, "items", UNKNOWN)
+    elif isinstance(value, DictValue):
+        for key in list(value.contents):
+            heap.write(value, key, UNKNOWN if key is not REST else None)
+        heap.write(value, REST, None)
+
+
+def equal(left: Value, right: Value) -> bool:
+    """Return True if two values are known and equal."""
+    return is_constant(left) and is_constant(right) and bool(left == right)

@@ -1,0 +1,357 @@
+"""Search of a program's modules for calls of libraries, and values of constant expressions."""
+
+from __future__ import annotations
+
+# ruff: noqa: PTH118, PTH119  (texts of scripts are joined as the scripts join them)
+import ast
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from .. import containers
+from ..modules import Module
+from ..program import Definition, Program
+from ..texts import dotted, printable
+from ..values import UNKNOWN, Library, PathText
+from .calls import Call
+from .constants import Member, binary, builtin, written
+
+MAX_MODULES: Final = 60
+MAX_DEPTH: Final = 40
+MAX_ALIASES: Final = 10
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Source:
+    """The script and the modules of the workspace that it imports.
+
+    Parameters
+    ----------
+    program
+        The program.
+    words
+        Identifiers of a library. Modules without any of them are not searched.
+    """
+
+    def __init__(self, program: Program, words: frozenset[str] = frozenset()) -> None:
+        self.program = program
+        self.main = program.main
+        if program not in _modules:
+            _modules[program] = _closure(program)
+        self.modules = _modules[program]
+        self._searched = [module for module in self.modules if not words or module.mentions(words)]
+        self._locals: dict[int, dict[str, Library | Module]] = {}
+        self._inner: dict[int, dict[str, ast.stmt]] = {}
+
+    @property
+    def is_used(self) -> bool:
+        """True if a module has one of the words."""
+        return bool(self._searched)
+
+    def path(self, module: Module) -> str | None:
+        """Return the path of a module; None for the script itself."""
+        return None if module is self.main else module.path
+
+    def resolve(
+        self, module: Module, node: ast.expr | None, left: int = MAX_ALIASES
+    ) -> Definition | Module | Library | None:
+        """Return the definition of a name or attribute, followed through imports and other names."""
+        name = dotted(node)
+        if name is None:
+            return None
+        found = self.program.resolve(module, name)
+        if found is None:
+            first, _, rest = name.partition(".")
+            local = self._local_imports(module).get(first)
+            if isinstance(local, Library):
+                return Library(f"{local.name}.{rest}" if rest else local.name)
+            if isinstance(local, Module):
+                return self.program.resolve(local, rest) if rest else local
+        if isinstance(found, Definition):
+            target = _alias(found.node)
+            if target is not None and dotted(target) not in (None, name) and left:
+                return self.resolve(found.module, target, left - 1) or found
+        return found
+
+    def library(self, module: Module, node: ast.expr | None) -> str:
+        """Return the full name of something that a library defines; an empty text if it is not a library's."""
+        found = self.resolve(module, node)
+        return found.name if isinstance(found, Library) else ""
+
+    def calls(self, *names: str, tops: tuple[str, ...]) -> Iterator[Call]:
+        """Yield the calls of functions with one of some last names from libraries with one of some top-level names."""
+        for module in self._searched:
+            for node in self.reachable(module):
+                if isinstance(node, ast.Call):
+                    name = dotted(node.func)
+                    if name is not None and (name.rpartition(".")[2] in names or name[:1].isalpha()):
+                        full = self._function(module, node.func)
+                        if full.rpartition(".")[2] in names and full.partition(".")[0] in tops:
+                            yield Call(full, module, node)
+
+    def methods(self, made: Call, *names: str) -> Iterator[Call]:
+        """Yield the calls of methods of the object that a call makes, if the object has a name of its own."""
+        owners = set(self._names_of(made))
+        for node in in_order(made.module.tree) if owners and made.module.tree else ():
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
+                    if owner in owners and name in names:
+                        yield Call(name, made.module, node)
+
+    def _names_of(self, made: Call) -> Iterator[str]:
+        for node in ast.walk(made.module.tree) if made.module.tree else ():
+            if isinstance(node, ast.Assign) and node.value is made.node:
+                yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+
+    def assigned(self, module: Module, node: ast.expr | None) -> ast.expr | None:
+        """Return the expression that a name stands for, if it is assigned once; other expressions as they are."""
+        for _ in range(5):
+            if not isinstance(node, ast.Name):
+                break
+            found = [
+                child.value
+                for child in ast.walk(module.tree or ast.Module([], []))
+                if isinstance(child, ast.Assign)
+                and any(isinstance(target, ast.Name) and target.id == node.id for target in child.targets)
+            ]
+            if len(found) != 1:
+                break
+            node = found[0]
+        return node
+
+    def _function(self, module: Module, node: ast.expr) -> str:
+        """Return the full name of a library's function or class, of the library's base for a class of the workspace."""
+        for _ in range(5):
+            found = self.resolve(module, node)
+            if isinstance(found, Library):
+                return found.name.removeprefix("builtins.")
+            if not isinstance(found, Definition) or not isinstance(found.node, ast.ClassDef) or not found.node.bases:
+                return ""
+            module, node = found.module, found.node.bases[0]
+        return ""
+
+    def reachable(self, module: Module) -> Iterator[ast.AST]:
+        """Yield the nodes of a module in the order of its text, without those that the script can't use.
+
+        In a module that the script imports, the part that runs only if the module is run as a script is left out, and
+        so are functions and classes whose names no other module has.
+        """
+        others = frozenset().union(*(other.words for other in self.modules if other is not module))
+        for statement in module.tree.body if module.tree else []:
+            if module is not self.main:
+                if isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test):
+                    continue
+                own = module.words if len(self.modules) == 1 else others
+                hidden = isinstance(statement, Function) and statement.name not in {*own, "main"}
+                if hidden and isinstance(statement, Function) and not _is_called(module, statement, others):
+                    continue
+            yield from in_order(statement)
+
+    def definition(self, module: Module, node: ast.expr | None) -> tuple[Module, ast.stmt] | None:
+        """Return the function or class of the workspace that a name stands for, with its module."""
+        found = self.resolve(module, node)
+        if isinstance(found, Definition) and isinstance(found.node, Function | ast.ClassDef):
+            return found.module, found.node
+        if isinstance(node, ast.Name):  # a definition inside of a function
+            inner = self._definitions(module).get(node.id)
+            return (module, inner) if inner is not None else None
+        return None
+
+    def _definitions(self, module: Module) -> dict[str, ast.stmt]:
+        """Return the functions and classes anywhere in a module by name."""
+        if id(module) not in self._inner:
+            nodes = in_order(module.tree) if module.tree else ()
+            self._inner[id(module)] = {n.name: n for n in nodes if isinstance(n, Function | ast.ClassDef)}
+        return self._inner[id(module)]
+
+    def value(self, module: Module, node: ast.expr | None, depth: int = 0) -> Any:
+        """Return the value of an expression: a constant, list, dict, or enum member; UNKNOWN if a run tells it."""
+        if node is None or depth > MAX_DEPTH:
+            return UNKNOWN
+        try:
+            return self._value(module, node, depth + 1)
+        except (ArithmeticError, TypeError, ValueError, IndexError, KeyError, RecursionError):
+            return UNKNOWN
+
+    def string(self, module: Module, node: ast.expr | None) -> str | None:
+        """Return the value of an expression if it is a text; None otherwise."""
+        value = self.value(module, node)
+        return str(value) if isinstance(value, str) and printable(value) == value else None
+
+    def _value(self, module: Module, node: ast.expr, depth: int) -> Any:
+        match node:
+            case ast.Constant(value=constant):
+                return written(module, node, constant)
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                values = [self.value(module, item, depth) for item in items]
+                kind = tuple if isinstance(node, ast.Tuple) else list
+                return UNKNOWN if any(value is UNKNOWN for value in values) else kind(values)
+            case ast.Dict(keys=keys, values=items):
+                pairs = [
+                    (self.value(module, k, depth), self.value(module, v, depth))
+                    for k, v in zip(keys, items, strict=True)
+                ]
+                return UNKNOWN if any(UNKNOWN in pair for pair in pairs) else dict(pairs)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return containers.negative(self.value(module, operand, depth))
+            case ast.BinOp(left=left, op=op, right=right):
+                return binary(op, self.value(module, left, depth), self.value(module, right, depth))
+            case ast.JoinedStr(values=parts):
+                texts = [self.value(module, part, depth) for part in parts]
+                return UNKNOWN if any(text is UNKNOWN for text in texts) else "".join(str(text) for text in texts)
+            case ast.FormattedValue(value=inner, format_spec=None):
+                return self.value(module, inner, depth)
+            case ast.Subscript(value=base, slice=index):
+                return self._item(module, base, index, depth)
+            case ast.Name(id="__file__"):
+                return PathText(os.path.join(".", os.path.basename(module.path)))
+            case ast.Call():
+                return self._call(module, node, depth)
+            case ast.Name() | ast.Attribute():
+                return self._named(module, node, depth)
+        return UNKNOWN
+
+    def _item(self, module: Module, base: ast.expr, index: ast.expr, depth: int) -> Any:
+        value = self.value(module, base, depth)
+        if isinstance(index, ast.Slice):
+            if index.step is not None or value is UNKNOWN:
+                return UNKNOWN
+            ends = [self.value(module, end, depth) if end else None for end in (index.lower, index.upper)]
+            return UNKNOWN if UNKNOWN in ends else value[ends[0] : ends[1]]
+        key = self.value(module, index, depth)
+        return UNKNOWN if value is UNKNOWN or key is UNKNOWN else value[key]
+
+    def _named(self, module: Module, node: ast.Name | ast.Attribute, depth: int) -> Any:
+        found = self.resolve(module, node)
+        if isinstance(found, Definition) and isinstance(found.node, ast.Assign | ast.AnnAssign):
+            return self.value(found.module, found.node.value, depth)
+        if isinstance(node, ast.Attribute):
+            owner = self.definition(module, node.value)
+            if owner is not None and isinstance(owner[1], ast.ClassDef):
+                members = {member.name: member for member in self.members(*owner)}
+                return members.get(node.attr, self._class_constant(owner[0], owner[1], node.attr, depth))
+            if node.attr in ("value", "name") and isinstance(member := self.value(module, node.value, depth), Member):
+                return getattr(member, node.attr)
+        return UNKNOWN
+
+    def _class_constant(self, module: Module, node: ast.ClassDef, name: str, depth: int) -> Any:
+        for statement in reversed(node.body):
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=target)]) | ast.AnnAssign(target=ast.Name(id=target)):
+                    if target == name:
+                        return self.value(module, statement.value, depth)
+        return UNKNOWN
+
+    def members(self, module: Module, node: ast.stmt) -> list[Member]:
+        """Return the members of an enum; nothing for other classes."""
+        if not isinstance(node, ast.ClassDef) or not self._is_enum(module, node):
+            return []
+        found: list[Member] = []
+        for statement in node.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if not name.startswith("_"):
+                    found.append(Member(name, self.value(module, value)))
+        return found
+
+    def _is_enum(self, module: Module, node: ast.ClassDef, depth: int = 0) -> bool:
+        for base in node.bases:
+            name = self.library(module, base)
+            if name.rpartition(".")[2] in {"Enum", "IntEnum", "StrEnum", "ExplicitEnum", "Flag"}:
+                return True
+            own = self.definition(module, base)
+            if own and isinstance(own[1], ast.ClassDef) and depth < 5 and self._is_enum(own[0], own[1], depth + 1):
+                return True
+        return False
+
+    def _call(self, module: Module, node: ast.Call, depth: int) -> Any:
+        values = [self.value(module, argument, depth) for argument in node.args]
+        name = self.library(module, node.func) or dotted(node.func) or ""
+        last = name.rpartition(".")[2]
+        if name.endswith((".environ.get", "os.getenv")):
+            return values[1] if len(values) == 2 else None
+        owner = self.value(module, node.func.value, depth) if isinstance(node.func, ast.Attribute) else UNKNOWN
+        if isinstance(owner, dict) and last in ("keys", "values", "items") and not values:
+            return list(getattr(owner, last)())
+        if isinstance(owner, str) and last in ("lower", "upper", "strip", "format", "split", "replace", "join"):
+            return UNKNOWN if UNKNOWN in values or node.keywords else getattr(str(owner), last)(*values)
+        if values and UNKNOWN not in values and not node.keywords and not isinstance(values[0], Member):
+            found = builtin(name.removeprefix("builtins."), values)
+            if found is not UNKNOWN:
+                return found
+        if name in ("list", "dict", "tuple") and not node.args and not node.keywords:
+            return {"list": [], "dict": {}, "tuple": ()}[name]
+        if name == "dict" and not node.args:
+            pairs = {keyword.arg: self.value(module, keyword.value, depth) for keyword in node.keywords}
+            return UNKNOWN if None in pairs or UNKNOWN in pairs.values() else pairs
+        if name in ("list", "tuple", "sorted") and len(node.args) == 1:
+            own = self.definition(module, node.args[0])
+            return list(self.members(*own)) or UNKNOWN if own else UNKNOWN
+        return UNKNOWN
+
+    def _local_imports(self, module: Module) -> dict[str, Library | Module]:
+        """Return what imports anywhere in a module bind, for imports inside of functions."""
+        known = self._locals.get(id(module))
+        if known is not None:
+            return known
+        found: dict[str, Library | Module] = {}
+        for node in ast.walk(module.tree) if module.tree else ():
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    name = alias.name if alias.asname else alias.name.partition(".")[0]
+                    key = alias.asname or name
+                    found.setdefault(key, self.program.modules.find(name, module) or Library(name))
+            elif isinstance(node, ast.ImportFrom):
+                source = self.program.modules.find(node.module or "", module, node.level)
+                for alias in node.names:
+                    if source is None and not node.level:
+                        found.setdefault(alias.asname or alias.name, Library(f"{node.module}.{alias.name}"))
+        self._locals[id(module)] = found
+        return found
+
+
+def in_order(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield a node and the nodes below it in the order of the text."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting.extend(reversed(list(ast.iter_child_nodes(found))))
+
+
+_modules: WeakKeyDictionary[Program, list[Module]] = WeakKeyDictionary()
+
+
+def _closure(program: Program) -> list[Module]:
+    """Return the script and the modules that it imports, nearest first."""
+    _ = program.run  # The run adds folders to the search for modules.
+    found = {id(program.main): program.main}
+    waiting = [program.main]
+    while waiting and len(found) < MAX_MODULES:
+        for module in program.modules.imported(waiting.pop(0)):
+            if id(module) not in found:
+                found[id(module)] = module
+                waiting.append(module)
+    return list(found.values())[:MAX_MODULES]
+
+
+def _alias(node: ast.stmt) -> ast.expr | None:
+    """Return the name that an assignment gives another name to."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute):
+        return node.value
+    return None
+
+
+def _is_called(module: Module, function: Function, others: frozenset[str]) -> bool:
+    """Return True if a function is called by a function or class of its module whose name another module has."""
+    for statement in module.tree.body if module.tree else []:
+        if statement is function:
+            continue
+        if isinstance(statement, Function | ast.ClassDef) and statement.name not in others:
+            continue
+        if isinstance(statement, ast.If) and "__name__" in ast.dump(statement.test):
+            continue
+        if any(isinstance(node, ast.Name) and node.id == function.name for node in ast.walk(statement)):
+            return True
+    return False

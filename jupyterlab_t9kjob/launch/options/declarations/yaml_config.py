@@ -1,0 +1,265 @@
+"""Hydra's configurations in YAML: values, groups, and the defaults list that joins them."""
+
+from __future__ import annotations
+
+# ruff: noqa: PTH112, PTH113, PTH118, PTH208  (names come from files: `Path` raises at some of them)
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import yaml
+
+from ..texts import one_line
+
+MAX_BYTES: Final = 128 * 1024
+MAX_FILES: Final = 100
+MAX_ENTRIES: Final = 500
+MAX_DEPTH: Final = 12
+MAX_NODES: Final = 20_000
+"""Values of a file, each alias counted with all that it stands for."""
+SUFFIXES: Final = (".yaml", ".yml")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A value of the configuration.
+
+    Attributes
+    ----------
+    key
+        Its dotted name.
+    value
+        A constant, or a list of constants; ``???`` if it must be given.
+    comment
+        The comment beside it, or above it.
+    line, file
+        Its place.
+    """
+
+    key: str
+    value: Any
+    comment: str | None
+    line: int
+    file: str
+
+
+@dataclass(frozen=True)
+class ConfigFolder:
+    """The folder with the configurations, and a function that is True for the files that may be read."""
+
+    path: str
+    may_read: Callable[[str], bool]
+
+    def file(self, name: str) -> str | None:
+        """Return the file of a configuration; None if there is none."""
+        for suffix in SUFFIXES:
+            path = os.path.normpath(os.path.join(self.path, f"{name}{suffix}"))
+            if os.path.isfile(path) and self.may_read(path):
+                return path
+        return None
+
+    def options(self, group: str) -> list[str]:
+        """Return the configurations of a group."""
+        folder = os.path.normpath(os.path.join(self.path, group))
+        if not self.may_read(folder) or not os.path.isdir(folder):
+            return []
+        names = sorted(os.listdir(folder))[:MAX_ENTRIES]
+        return [name.rpartition(".")[0] for name in names if name.endswith(SUFFIXES)]
+
+    def groups(self) -> list[str]:
+        """Return the groups at the top of the folder."""
+        names = sorted(os.listdir(self.path))[:MAX_ENTRIES] if os.path.isdir(self.path) else []
+        return [name for name in names if name != "hydra" and self.options(name)]
+
+
+class Config:
+    """A configuration that is composed of files.
+
+    Parameters
+    ----------
+    folder
+        The folder with the files.
+
+    Attributes
+    ----------
+    entries
+        Values by dotted name.
+    groups
+        Chosen and offered configurations of each group, by the word that overrides the choice.
+    missing
+        Names of configurations that were not found.
+    """
+
+    def __init__(self, folder: ConfigFolder) -> None:
+        self._folder = folder
+        self._files = 0
+        self._bytes = 0
+        self.entries: dict[str, Entry] = {}
+        self.groups: dict[str, tuple[str | None, list[str]]] = {}
+        self.missing: list[str] = []
+
+    def read(self, name: str) -> None:
+        """Read a primary configuration with what its defaults list names."""
+        self._read(name, "", "", 0)
+        chosen = {key.lstrip("+").partition("@")[0] for key in self.groups}
+        for group in self._folder.groups():
+            if group not in chosen:
+                self.groups[f"+{group}"] = (None, self._folder.options(group))
+
+    def read_file(self, path: str) -> None:
+        """Read a file without a defaults list."""
+        root = self._parse(path)
+        if root is not None:
+            self._add(root[0], root[1], path, "", 0)
+
+    def _read(self, name: str, group: str, package: str, depth: int) -> None:
+        path = self._folder.file(os.path.join(group, name))
+        root = self._parse(path) if path is not None and depth < MAX_DEPTH else None
+        if path is None or root is None:
+            self.missing.append(os.path.join(group, name))
+            return
+        node, lines = root
+        header = next((line for line in lines[:3] if line.startswith("# @package")), None)
+        if header is not None and package == group.replace("/", "."):
+            wanted = header.split()[-1]
+            package = {"_global_": "", "_group_": package}.get(wanted, wanted)
+        items = next((value for key, value in _pairs(node) if key == "defaults"), None)
+        listed = [item for item in _plain(items) if item] if items is not None else []
+        if "_self_" not in listed:
+            listed.insert(0, "_self_")
+        for item in listed:
+            if item == "_self_":
+                self._add(node, lines, path, f"{package}." if package else "", 0, skip=("defaults",))
+            elif isinstance(item, str):
+                self._include(item, group, package, depth)
+            elif isinstance(item, dict):
+                for key, chosen in item.items():
+                    self._choose(str(key), chosen, group, package, depth)
+
+    def _include(self, item: str, group: str, package: str, depth: int) -> None:
+        """Read ``- base`` or ``- group/base@package``."""
+        name, _, target = item.partition("@")
+        head, _, tail = name.rpartition("/")
+        if name.startswith("/"):
+            self._read(tail, head.strip("/"), self._package(target, head.strip("/"), ""), depth + 1)
+            return
+        inner = os.path.join(group, head) if head else group
+        self._read(
+            tail, inner, target if target and target != "_here_" else self._package(target, head, package), depth + 1
+        )
+
+    def _choose(self, key: str, chosen: Any, group: str, package: str, depth: int) -> None:
+        """Read ``- group: option``."""
+        words = key.split()
+        if "override" in words:
+            return  # hydra's own groups, or a choice that another configuration made
+        optional = "optional" in words
+        name, _, target = words[-1].partition("@")
+        inner = name.strip("/") if name.startswith("/") else os.path.normpath(os.path.join(group, name))
+        if inner.startswith("hydra/"):
+            return
+        word = inner if not target else f"{inner}@{target}"
+        offered = self._folder.options(inner)
+        options = chosen if isinstance(chosen, list) else [chosen]
+        if not isinstance(chosen, list) and offered:
+            self.groups[word] = (None if chosen is None else str(chosen), offered)
+        for option in options:
+            if option is None or option == "???" or "${" in str(option):
+                continue
+            here = "" if name.startswith("/") else package
+            place = self._package(target, name.strip("/"), here)
+            if optional and self._folder.file(os.path.join(inner, str(option))) is None:
+                continue
+            self._read(str(option).removesuffix(".yaml"), inner, place, depth + 1)
+
+    def _package(self, target: str, head: str, package: str) -> str:
+        if target == "_global_":
+            return ""
+        if target.startswith("_global_."):
+            return target.removeprefix("_global_.")
+        if target == "_here_":
+            return package
+        relative = target or head.replace("/", ".")
+        return ".".join(part for part in (package, relative) if part)
+
+    def _parse(self, path: str) -> tuple[yaml.MappingNode, list[str]] | None:
+        self._files += 1
+        if self._files > MAX_FILES or self._bytes > MAX_BYTES:
+            return None
+        try:
+            with open(path, "rb") as file:  # noqa: PTH123
+                text = file.read(MAX_BYTES + 1)
+            self._bytes += len(text)
+            if self._bytes > MAX_BYTES:
+                return None
+            decoded = text.decode("utf-8-sig", "replace")
+            node = yaml.compose(decoded, Loader=yaml.SafeLoader)
+            if node is not None and not _is_small(node):
+                return None
+        except (OSError, yaml.YAMLError, RecursionError, ValueError):
+            return None
+        if node is None:
+            node = yaml.MappingNode("tag:yaml.org,2002:map", [])
+        return (node, decoded.split("\n")) if isinstance(node, yaml.MappingNode) else None
+
+    def _add(
+        self, node: yaml.MappingNode, lines: list[str], path: str, prefix: str, depth: int, skip: tuple[str, ...] = ()
+    ) -> None:
+        for name, value in _pairs(node):
+            key = f"{prefix}{name}"
+            if name in skip or (name == "hydra" and not prefix) or len(self.entries) >= MAX_ENTRIES:
+                continue
+            if isinstance(value, yaml.MappingNode) and value.value and depth < MAX_DEPTH:
+                self._add(value, lines, path, f"{key}.", depth + 1)
+            elif not isinstance(value, yaml.MappingNode):
+                plain = _plain(value)
+                line = value.start_mark.line
+                self.entries[key] = Entry(key, plain, _comment(lines, line, value), line + 1, path)
+
+
+def _pairs(node: yaml.MappingNode) -> list[tuple[str, yaml.Node]]:
+    return [(key.value, value) for key, value in node.value if isinstance(key, yaml.ScalarNode)]
+
+
+def _is_small(node: yaml.Node) -> bool:
+    """Return False for a file whose aliases stand for too many values, or for themselves."""
+    waiting, count = [node], 0
+    while waiting and count <= MAX_NODES:
+        found = waiting.pop()
+        count += 1
+        if isinstance(found, yaml.SequenceNode):
+            waiting += found.value[:MAX_NODES]
+        elif isinstance(found, yaml.MappingNode):
+            waiting += [value for _key, value in found.value[:MAX_NODES]]
+    return count <= MAX_NODES
+
+
+def _plain(node: yaml.Node) -> Any:
+    """Return the value of a node as OmegaConf reads it."""
+    if isinstance(node, yaml.ScalarNode):
+        if node.tag == "tag:yaml.org,2002:str" and node.style is None:
+            try:
+                return (
+                    float(node.value) if any(c.isdigit() for c in node.value) and "_" not in node.value else node.value
+                )
+            except ValueError:
+                return node.value
+        try:
+            return yaml.SafeLoader("").construct_object(node)
+        # A value that its tag does not fit raises almost anything.
+        except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError):
+            return node.value
+    if isinstance(node, yaml.SequenceNode):
+        return [_plain(item) for item in node.value]
+    return {str(key.value): _plain(value) for key, value in node.value if isinstance(key, yaml.ScalarNode)}
+
+
+def _comment(lines: list[str], line: int, node: yaml.Node) -> str | None:
+    """Return the comment after a value, or the one in the line above it."""
+    end = node.end_mark
+    rest = lines[end.line][end.column :].strip() if end.line < len(lines) else ""
+    if rest.startswith("#"):
+        return one_line(rest.lstrip("#"))
+    above = lines[line - 1].strip() if line else ""
+    return one_line(above.lstrip("#")) if above.startswith("#") and not above.startswith("# @package") else None

@@ -1,0 +1,107 @@
+"""Options of simple-parsing: fields of dataclasses, with their comments as help."""
+
+from __future__ import annotations
+
+import ast
+
+from ...model import ScriptOption
+from ..declarations.building import argument_option, as_text, choices_of, flags_sorted, kind_of_type
+from ..declarations.calls import Call, keyword_of
+from ..declarations.parameters import MISSING, Parameter, fields_of, nested
+from ..declarations.source import Source
+from ..declarations.types import enum_name
+from ..model import Family, OptionsRead
+from ..modules import Module
+from ..program import Program
+from ..texts import dotted, one_line
+from ..values import UNKNOWN
+
+WORDS = frozenset({"simple_parsing"})
+MAX_DEPTH = 6
+
+
+def read(program: Program) -> OptionsRead | None:
+    """Return the options of the dataclasses that the program's parsers get."""
+    source = Source(program, WORDS)
+    for call in source.calls("ArgumentParser", "parse", "parse_known_args", tops=("simple_parsing",)):
+        result = OptionsRead(description=one_line(source.string(call.module, call.keyword("description"))))
+        if call.last == "ArgumentParser":
+            for added in source.methods(call, "add_argument", "add_arguments"):
+                result.places.add((source.path(added.module), added.node.lineno))
+                if added.name == "add_argument":
+                    option = argument_option(source, added)
+                    result.options += [option] if option else []
+                else:
+                    prefix = source.string(call.module, added.keyword("prefix")) or ""
+                    _add_class(source, result, added, added.argument(0, "dataclass"), prefix)
+        else:
+            _add_class(source, result, call, call.argument(0, "config_class"), "")
+        return result
+    return None
+
+
+def _add_class(source: Source, result: OptionsRead, call: Call, node: ast.expr | None, prefix: str) -> None:
+    own = source.definition(call.module, node)
+    if own is not None and isinstance(own[1], ast.ClassDef):
+        _add(source, result, own[0], own[1], prefix)
+
+
+def _add(source: Source, result: OptionsRead, module: Module, node: ast.ClassDef, prefix: str, depth: int = 0) -> None:
+    inner: list[tuple[Module, ast.ClassDef]] = []
+    for parameter in fields_of(source, module, node):
+        own = nested(parameter.type, source)
+        if own is not None and depth < MAX_DEPTH:
+            inner.append(own)
+            continue
+        option = _option(source, parameter, prefix)
+        if option is not None:
+            result.options.append(option)
+    for class_module, class_ in inner:
+        _add(source, result, class_module, class_, prefix, depth + 1)
+
+
+def _option(source: Source, parameter: Parameter, prefix: str) -> ScriptOption | None:
+    module, call, default, found = parameter.module, parameter.call, parameter.default, parameter.type
+    name, help_ = f"{prefix}{parameter.name}", parameter.help
+    aliases: list[str] = []
+    choices = choices_of([enum_name(choice) for choice in found.choices])
+    kind = kind_of_type(found)
+    if call is not None:
+        if source.value(module, keyword_of(call, "cmd")) is False:
+            return None
+        given = source.value(module, keyword_of(call, "alias"))
+        aliases = [
+            f"{'-' if len(one) == 1 else '--'}{one}" for one in choices_of([given] if isinstance(given, str) else given)
+        ]
+        help_ = help_ or one_line(source.string(module, keyword_of(call, "help")))
+        function = (dotted(call.func) or "").rpartition(".")[2]
+        if default is MISSING and function in ("field", "flag") and call.args:
+            default = source.value(module, call.args[0])
+        elif function == "list_field":
+            default = [source.value(module, argument) for argument in call.args]
+            default = UNKNOWN if UNKNOWN in default else default
+        elif function == "choice":
+            values = [source.value(module, argument) for argument in call.args]
+            choices = choices_of(values[0] if len(values) == 1 and isinstance(values[0], list | dict) else values)
+            own = source.definition(module, call.args[0]) if call.args else None
+            choices = [member.name for member in source.members(*own)] if own else choices
+            kind = "choice" if choices else kind
+    if kind == "choice" and not choices:
+        kind = "text"
+    return ScriptOption(
+        flags=[f"--{name}", *flags_sorted(aliases)],
+        dest=name,
+        kind=kind if kind == "list" or not choices else "choice",
+        item_kind=found.item_kind,
+        default=None if default is MISSING or default is UNKNOWN else as_text(enum_name(default)),
+        choices=choices,
+        help=help_,
+        required=default is MISSING,
+        value_optional=kind == "flag",
+        off_flag=f"--no{name}" if kind == "flag" else None,
+        line=parameter.line,
+        path=source.path(module),
+    )
+
+
+FAMILY = Family("simple-parsing", WORDS, read)

@@ -1,0 +1,99 @@
+"""Reads the options of a script: argparse first, then every other library that the script uses."""
+
+from __future__ import annotations
+
+import ast
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from ...core.translation import _
+from . import parser_options
+from .families import FAMILIES
+from .model import OptionsRead, UnreadOptions
+from .program import Program
+
+MAX_KNOWN: Final = 8
+
+READ_LIBRARIES: Final = frozenset({"sys.argv", *(family.library for family in FAMILIES)})
+"""Libraries whose options are read or reported here."""
+
+MAY_HAVE_OPTIONS: Final = ("parse", "args", "argv")
+"""Parts of the words of scripts that may read options in a package of their project."""
+
+_known: OrderedDict[tuple[str, str, str], tuple[Program, OptionsRead]] = OrderedDict()
+_lock = Lock()
+
+
+def read_options(root: Path, script: Path, source: str, tree: ast.Module | None = None) -> OptionsRead:
+    """Return the options of a script (blocking).
+
+    The result is kept until the script or one of its modules changes; do not change it.
+
+    Parameters
+    ----------
+    root
+        Folder of the workspace; no module outside of it is read.
+    script
+        Path of the script.
+    source
+        Text of the script.
+    tree
+        Syntax tree of the script; None to parse the text.
+    """
+    key = (str(root), str(script), source)
+    with _lock:
+        known = _known.get(key)
+    if known is not None and known[0].modules.is_current():
+        return known[1]
+    words = frozenset().union(*(family.words for family in FAMILIES))
+    program = Program(root, script, source, tree, words)
+    read = _read(program)
+    if not read.options and program.main.mentions(MAY_HAVE_OPTIONS):
+        # Recipes and examples use the parser of their project's package, which is installed in place.
+        wider = Program(root, script, source, program.main.tree, words, around=True)
+        found = _read(wider)
+        if found.options:
+            program, read = wider, found
+    with _lock:
+        _known[key] = (program, read)
+        _known.move_to_end(key)
+        while len(_known) > MAX_KNOWN:
+            _known.popitem(last=False)
+    return read
+
+
+def _read(program: Program) -> OptionsRead:
+    result = OptionsRead()
+    own = parser_options.read(program)
+    others: list[OptionsRead] = []
+    for family in FAMILIES:
+        try:
+            found = family.read(program)
+        except RecursionError:
+            sentence = _(
+                "{script} is nested too deeply to read its options of {library}.", script="", library=family.library
+            )
+            found = OptionsRead(unread=[UnreadOptions(sentence, 1)])
+        # A script may pass `sys.argv` to the function of a module that parses it.
+        passed = family.library == "sys.argv" and own is not None and own.options
+        others += [found] if found is not None and (found.options or not passed) else []
+    # A library may extend argparse's parser: its own reader knows more about the same calls.
+    seen: set[tuple[str | None, str]] = set()
+    for read in (*others, *([own] if own is not None else [])):
+        known = {(option.command, name) for option in read.options for name in option.flags or [option.dest]}
+        result.options += [
+            option
+            for option in read.options
+            if not any((option.command, name) in seen for name in option.flags or [option.dest])
+        ]
+        seen |= known
+        result.places |= read.places
+        result.unread += [one for one in read.unread if (one.path, one.line) not in result.places]
+        result.description = result.description or read.description
+    # After the last parser has parsed the command line, the rest of the script hardly adds options.
+    if program.run.stopped and not any(parser.parsed for parser in program.run.parsers):
+        sentence = _("{script} is too large to read all of its options.", script="")
+        result.unread.append(UnreadOptions(sentence, 1))
+    return result

@@ -1,0 +1,233 @@
+"""Follows values through a script and its modules: to options, constants and ranks, by names and not by types."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ..facts import Place
+from ..observed import Assigned, Call, Constant, Observed, Ref, Scope, Value
+from ..process_starts import used
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from ..facts import Facts
+    from ..workspace import Closure
+
+MAX_DEPTH: Final = 12
+MAX_STEPS: Final = 400
+RANK: Final = re.compile(
+    r"rank(?!ing)|master|main_?process|is_main|is_primary|is_chief|is_leader|is_root|global_zero|process_index"
+    r"|process_id|proc_id|node_id|zero_first|is_writer|on_main|main_only|device_id$|gpu_id$|^gpu$|^local_id$",
+    re.IGNORECASE,
+)
+"""Identifiers by which one process is told from the others."""
+ENTRY_DECORATORS: Final = re.compile(r"main|command|app|cli|record|wrap", re.IGNORECASE)
+
+
+class Origin(NamedTuple):
+    """Where a part of a value comes from: an option (its destination), a constant, or the rank of the process."""
+
+    kind: str
+    value: Constant
+
+
+class Flow:
+    """Values and conditions of a script and its modules.
+
+    Parameters
+    ----------
+    closure
+        The script with its modules.
+    options
+        Destinations of the script's options.
+
+    Attributes
+    ----------
+    modules
+        Path, facts and training facts of each module; the script's path is None.
+    foreign
+        Top-level modules that are not in the workspace.
+    """
+
+    def __init__(self, closure: Closure, options: Collection[str]) -> None:
+        self._closure = closure
+        self.foreign = closure.foreign
+        self.options = {name.rpartition(".")[2]: name for name in options} | {name: name for name in options}
+        self.modules: list[tuple[str | None, Facts, Observed]] = [
+            (path, facts, facts.training) for path, facts in [(None, closure.script), *closure.modules.items()]
+        ]
+        self._sites: defaultdict[str, list[Call]] = defaultdict(list)
+        self._attributes: defaultdict[str, list[Assigned]] = defaultdict(list)
+        self._names: defaultdict[str, list[Assigned]] = defaultdict(list)
+        self._owners: dict[int, Observed] = {}
+        self._given: set[str] = set()
+        self._guards: dict[str, bool] = {}
+        self._steps = 0
+        for _path, _facts, module in self.modules:
+            for call in module.calls:
+                self._sites[call.last].append(call)
+                for value in (*call.args, *(value for _, value in call.keywords)):
+                    self._given.update(
+                        part.name for part in value.parts if isinstance(part, Ref) and part.kind != "call"
+                    )
+            for group, joined in ((module.attributes, self._attributes), (module.names, self._names)):
+                for name, assigned in group.items():
+                    joined[name] += assigned
+                    self._owners.update((id(one), module) for one in assigned)
+
+    def calls(self, *names: str) -> Iterator[tuple[str | None, Observed, Call]]:
+        """Yield the calls of functions with these last names that are likely to run, with path and module."""
+        for path, facts, module in self.modules:
+            for call in module.calls:
+                if call.last in names and self._runs(facts, call):
+                    yield path, module, call
+
+    def _runs(self, facts: Facts, call: Call) -> bool:
+        return used(self._closure, facts, Place(call.line, call.name, *call.scope, main=call.main))
+
+    # -- values --------------------------------------------------------------------------------------------------------
+
+    def trace(self, value: Value, scope: Scope, module: Observed) -> list[Origin]:
+        """Return the origins of a value's parts, in the order of the text.
+
+        Parameters
+        ----------
+        value
+            The value.
+        scope
+            Function that contains the expression.
+        module
+            Module that contains it.
+        """
+        self._steps = 0
+        found: list[Origin] = []
+        self._trace(value, scope, module, 0, found, set())
+        return list(dict.fromkeys(found))
+
+    def _trace(
+        self, value: Value, scope: Scope, module: Observed, depth: int, found: list[Origin], seen: set[object]
+    ) -> None:
+        self._steps += 1
+        if depth > MAX_DEPTH or self._steps > MAX_STEPS:
+            return
+        for part in value.parts:
+            if not isinstance(part, Ref):
+                found.append(Origin("constant", part))
+                continue
+            if part.kind != "test" and RANK.search(part.name.rpartition(".")[2]):
+                found.append(Origin("rank", part.name))
+            key = (part, scope if part.kind == "name" else None)
+            if key in seen:
+                continue
+            seen.add(key)
+            if part.kind == "attr":
+                self._attribute(part.name, scope, module, depth, found, seen)
+            elif part.kind == "call":
+                self._call(part.name, module, depth, found, seen)
+            elif part.kind == "name":
+                self._name(part.name, scope, module, depth, found, seen)
+
+    def _attribute(
+        self, name: str, scope: Scope, module: Observed, depth: int, found: list[Origin], seen: set[object]
+    ) -> None:
+        last = name.rpartition(".")[2]
+        option = self.options.get(name) or self.options.get(last)
+        if option is not None and not name.startswith("environ."):
+            found.append(Origin("option", option))
+            return
+        if name.startswith("environ."):
+            found.append(Origin("environment", last))
+            return
+        for assigned in self._attributes.get(last, [])[:8] or self._names.get(last, [])[:4]:
+            self._trace(assigned.value, assigned.scope, self._owners.get(id(assigned), module), depth + 1, found, seen)
+
+    def _call(self, name: str, module: Observed, depth: int, found: list[Origin], seen: set[object]) -> None:
+        last = name.rpartition(".")[2]
+        found.append(Origin("call", name))
+        for _path, _facts, other in self.modules:
+            for value in other.returns.get(last, [])[:6]:
+                self._trace(value, (last, last), other, depth + 1, found, seen)
+
+    def _name(
+        self, name: str, scope: Scope, module: Observed, depth: int, found: list[Origin], seen: set[object]
+    ) -> None:
+        for inner in (scope, (scope[0], None), (None, None)):
+            own = [assigned for assigned in module.names.get(name, []) if assigned.scope == inner]
+            if own:
+                if inner == (None, None) and name in self.options:
+                    found.append(Origin("option", self.options[name]))
+                for assigned in own[:8]:
+                    self._trace(assigned.value, assigned.scope, module, depth + 1, found, seen)
+                return
+            function = inner[0] if inner[1] == "__init__" else inner[1] or inner[0]
+            if function and name in module.parameters.get(function, ()):
+                self._parameter(function, name, module, depth, found, seen)
+                return
+        if name in self.options:
+            found.append(Origin("option", self.options[name]))
+
+    def _parameter(
+        self, function: str, name: str, module: Observed, depth: int, found: list[Origin], seen: set[object]
+    ) -> None:
+        position = module.parameters[function].index(name)
+        default = module.defaults.get((function, name))
+        sites = [(site, other) for _p, _f, other in self.modules for site in other.calls if site.last == function]
+        for site, other in sites[:6]:
+            given = site.argument(position, name)
+            if given is None:
+                given = default
+            if given is not None:
+                self._trace(given, site.scope, other, depth + 1, found, seen)
+        if not sites:
+            if name in self.options:
+                found.append(Origin("option", self.options[name]))
+            elif default is not None:
+                self._trace(default, (None, None), module, depth + 1, found, seen)
+
+    # -- conditions ----------------------------------------------------------------------------------------------------
+
+    def one_process(self, call: Call, module: Observed) -> bool:
+        """Return True if a call runs in one process only, or if that can't be excluded."""
+        return self._by_conditions(call.conditions) or self._guarded(call.scope, 0)
+
+    def _by_conditions(self, conditions: frozenset[str]) -> bool:
+        return any(RANK.search(name) or self._derived(name) for name in conditions)
+
+    def _derived(self, name: str) -> bool:
+        """Return True if a variable is set from the rank, or only in one process."""
+        known = self._guards.get(name)
+        if known is None:
+            self._guards[name] = False  # Ends the recursion.
+            values = [*self._names.get(name, []), *self._attributes.get(name, [])][:12]
+            known = any(
+                any(RANK.search(found) for found in assigned.conditions)
+                or any(isinstance(part, Ref) and RANK.search(part.name) for part in assigned.value.parts)
+                for assigned in values
+            )
+            self._guards[name] = known
+        return known
+
+    def _guarded(self, scope: Scope, depth: int) -> bool:
+        """Return True if a function runs in one process only, or if its calls are unknown."""
+        owner, function = scope
+        if function is None or depth > 5:
+            return False
+        for _path, _facts, module in self.modules:
+            if any(RANK.search(word) for word in module.decorated.get(function, ())):
+                return True
+        name = owner if function == "__init__" and owner else function
+        sites = [site for site in self._sites.get(name, []) if site.scope != scope]
+        if not sites:
+            # Nobody calls the function: it is the script's entry, or others decide when it runs.
+            return not (function == "main" or name in self._given or self._is_entry(function))
+        return any(self._by_conditions(site.conditions) or self._guarded(site.scope, depth + 1) for site in sites)
+
+    def _is_entry(self, function: str) -> bool:
+        return any(
+            any(ENTRY_DECORATORS.search(word) for word in module.decorated.get(function, ()))
+            for _path, _facts, module in self.modules
+        )

@@ -1,0 +1,352 @@
+"""Mistakes of scripts that several processes run, found in the facts about the script and its modules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from ...model import TrainingMethod as Method
+from ..observed import Call, Constant, Observed, Value
+from .flow import Flow, Origin
+from .method import MANUAL
+
+Rule: TypeAlias = Literal[
+    "nccl",
+    "download",
+    "write",
+    "events",
+    "sampler",
+    "address",
+    "launcher",
+    "workers",
+    "path",
+]
+
+_DOWNLOADS: Final = (
+    *("urlretrieve", "download_url", "download_and_extract_archive", "download_file_from_google_drive"),
+    "download_url_to_file",
+)
+_ONCE: Final = frozenset({"barrier", "wait_for_everyone", "monitored_barrier", "synchronize_processes"})
+_OF_PROCESS: Final = re.compile(
+    r"getpid|uuid|tempfile|mkdtemp|mkstemp|TemporaryDirectory|gethostname|BytesIO|StringIO|random"
+)
+_HAS_GPU: Final = re.compile(r"cuda|gpu|nccl|is_available|platform|win32|nt$", re.IGNORECASE)
+_READERS: Final = frozenset(
+    (
+        *(
+            "open",
+            "load",
+            "read_csv",
+            "read_parquet",
+            "read_json",
+            "read_pickle",
+            "ImageFolder",
+            "DatasetFolder",
+            "File",
+        ),
+        *("from_pretrained", "listdir", "glob", "iglob", "memmap", "load_dataset", "load_from_disk", "imread", "rglob"),
+        *("chdir", "walk", "scandir", "loadtxt", "safe_load", "append", "insert", "CIFAR10", "CIFAR100", "MNIST"),
+        *("ImageNet", "FashionMNIST", "CocoDetection", "join", "Path", "load_file", "LMDB", "makedirs", "mkdir"),
+    )
+)
+_PATH_NAMES: Final = re.compile(
+    r"dir|path|root|file|folder|data|ckpt|checkpoint|corpus|cache|home|save|log", re.IGNORECASE
+)
+_PATH: Final = re.compile(r"^/[\w.+-]+(?:/[\w.@+ -]+)+/?$")
+_SYSTEM: Final = re.compile(
+    r"^/(?:dev|proc|sys|tmp|etc|usr|bin|sbin|lib|lib64|run|var|opt|api|v1|v2|kaggle/working|content)(?:/|$)"
+)
+SPLITTERS: Final = frozenset(
+    (
+        *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
+        *("ignite", "ray", "fastai", "colossalai", "megatron", "webdataset", "streaming", "litdata", "ffcv"),
+    )
+)
+"""Libraries that split the data among the processes themselves."""
+_TCP: Final = re.compile(r"tcp://[\w.]+:\d+$")
+_PARALLEL_DATA: Final = re.compile(
+    r"rank|world_?size|num_?replicas|shard|distributed|dist_|gpu_id|process", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A likely mistake.
+
+    Attributes
+    ----------
+    rule
+        The rule that found it.
+    line
+        Line of the code, from 1.
+    path
+        Path of the module with the code; None for the script itself.
+    what
+        Name of a function, launcher, variable or file, for the sentence.
+    option
+        Destination of the option that decides the value; None if the script does.
+    value
+        The value that the script decides.
+    """
+
+    rule: Rule
+    line: int
+    path: str | None
+    what: str = ""
+    option: str | None = None
+    value: Constant = None
+
+
+def find_mistakes(flow: Flow, method: Method | None) -> list[Finding]:
+    """Return the likely mistakes of a script, at most one for each rule and value.
+
+    Parameters
+    ----------
+    flow
+        The script with its modules and options.
+    method
+        How the script trains; None if that is not known.
+    """
+    found = [*_launchers(flow), *_workers(flow), *_paths(flow)]
+    if method in MANUAL or method in ("accelerate", "rpc"):
+        found += [*_nccl(flow), *_addresses(flow)]
+    if method in MANUAL or method == "accelerate":
+        found += [*_downloads(flow), *_writes(flow, method), *_events(flow)]
+    if method in MANUAL:
+        found += _loaders(flow)
+    return _first(found)
+
+
+def _first(found: list[Finding]) -> list[Finding]:
+    kept: dict[tuple[object, ...], Finding] = {}
+    for finding in found:
+        key = (finding.rule, finding.option, finding.value) if finding.rule == "path" else (finding.rule,)
+        kept.setdefault(key, finding)
+    return list(kept.values())
+
+
+# -- process groups ----------------------------------------------------------------------------------------------------
+
+
+def _nccl(flow: Flow) -> Iterator[Finding]:
+    for path, module, call in flow.calls("init_process_group"):
+        value = call.argument(0, "backend")
+        if value is None or any(map(_HAS_GPU.search, call.conditions)):
+            continue
+        origins = flow.trace(value, call.scope, module)
+        constants = {origin.value for origin in origins if origin.kind == "constant"}
+        options = [str(origin.value) for origin in origins if origin.kind == "option"]
+        tested = any(
+            _HAS_GPU.search(part.name) for part in value.parts if not isinstance(part, str | int | float | None)
+        )
+        if tested or any(isinstance(x, str) and x != "nccl" and not x.startswith("tcp") for x in constants):
+            continue
+        if options:
+            yield Finding("nccl", call.line, path, option=options[0])
+        elif constants == {"nccl"} and not _conditional(flow, value, module):
+            yield Finding("nccl", call.line, path, value="nccl")
+
+
+def _conditional(flow: Flow, value: Value, module: Observed) -> bool:
+    """Return True if a variable of a value is assigned under a condition about GPUs."""
+    return any(
+        any(map(_HAS_GPU.search, assigned.conditions))
+        for name in value.names
+        for assigned in [*module.names.get(name, []), *module.attributes.get(name, [])]
+    )
+
+
+def _addresses(flow: Flow) -> Iterator[Finding]:
+    for path, facts, module in flow.modules:
+        for name, assigned in module.environment:
+            if name not in ("MASTER_ADDR", "MASTER_PORT") or assigned.conditions & {"MASTER_ADDR", "MASTER_PORT"}:
+                continue
+            if any(_not_distributed(word) for word in assigned.conditions):
+                continue
+            origins = flow.trace(assigned.value, assigned.scope, module)
+            constants = [origin.value for origin in origins if origin.kind == "constant"]
+            certain = {origin.kind for origin in origins} == {"constant"} and len(constants) == 1
+            reached = assigned.scope[0] is None or facts.refers(assigned.scope[0]) or path is not None
+            if certain and reached:
+                yield Finding("address", assigned.line, path, what=name, value=str(constants[0]))
+    for path, module, call in flow.calls("init_process_group"):
+        value = call.argument(1, "init_method")
+        if value is None:
+            continue
+        origins = flow.trace(value, call.scope, module)
+        constants = [str(o.value) for o in origins if o.kind == "constant" and isinstance(o.value, str)]
+        options = [str(origin.value) for origin in origins if origin.kind == "option"]
+        if len(options) == 1 and not constants:
+            yield Finding("address", call.line, path, what="init_method", option=options[0])
+        elif (
+            {origin.kind for origin in origins} <= {"constant", "rank"}
+            and len(constants) == 1
+            and _TCP.match(str(constants[0]))
+        ):
+            yield Finding("address", call.line, path, what="init_method", value=constants[0])
+
+
+def _not_distributed(word: str) -> bool:
+    return word in (
+        "SLURM_PROCID",
+        "SLURM_JOB_ID",
+        "SLURM_NTASKS",
+        "OMPI_COMM_WORLD_RANK",
+        "debug",
+        "RANK",
+        "WORLD_SIZE",
+        "LOCAL_RANK",
+    )
+
+
+def _launchers(flow: Flow) -> Iterator[Finding]:
+    reads = set().union(*(module.reads for _path, _facts, module in flow.modules))
+    for path, _module, call in flow.calls("init"):
+        if call.name.partition(".")[0] in ("horovod", "hvd") or call.name.startswith("horovod."):
+            yield Finding("launcher", call.line, path, what="horovodrun")
+    for path, facts, _module in flow.modules:
+        for imported in facts.imports:
+            if imported.module.partition(".")[0] == "mpi4py" and not imported.guarded and not imported.level:
+                yield Finding("launcher", imported.line, path, what="mpirun")
+    for path, module, call in flow.calls("init_process_group"):
+        value = call.argument(0, "backend")
+        if value is not None and [x.value for x in flow.trace(value, call.scope, module)] == ["mpi"]:
+            yield Finding("launcher", call.line, path, what="mpirun")
+        if "SLURM_PROCID" in reads and not reads & {"RANK", "LOCAL_RANK", "WORLD_SIZE"}:
+            rank = call.argument(None, "rank")
+            if rank is not None and any(x.value == "SLURM_PROCID" for x in flow.trace(rank, call.scope, module)):
+                yield Finding("launcher", call.line, path, what="srun")
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _downloads(flow: Flow) -> Iterator[Finding]:
+    for path, _facts, module in flow.modules:
+        waits = {call.scope for call in module.calls if call.last in _ONCE}
+        for other, found, call in flow.calls(*_DOWNLOADS, *_with_download(module)):
+            if found is not module or other != path or call.scope in waits or flow.one_process(call, module):
+                continue
+            if call.last in _DOWNLOADS or _is_true(flow, call, module):
+                yield Finding("download", call.line, path, what=call.last)
+
+
+def _with_download(module: Observed) -> set[str]:
+    return {call.last for call in module.calls if any(name == "download" for name, _ in call.keywords)}
+
+
+def _is_true(flow: Flow, call: Call, module: Observed) -> bool:
+    value = call.argument(None, "download")
+    return value is not None and flow.trace(value, call.scope, module) == [Origin("constant", True)]
+
+
+def _writes(flow: Flow, method: Method | None) -> Iterator[Finding]:
+    for path, module, call in flow.calls("save", "save_pretrained"):
+        if call.last == "save":
+            if call.name != "torch.save":
+                continue
+            value = call.argument(1, "f")
+        else:
+            value = call.argument(0, "save_directory")
+            if method not in ("ddp", "process_group") or any("main" in (name or "") for name, _ in call.keywords):
+                continue
+        if value is None or flow.one_process(call, module) or _of_one_process(flow, value, call, module):
+            continue
+        yield Finding("write", call.line, path, what=call.name.lstrip("."))
+
+
+def _events(flow: Flow) -> Iterator[Finding]:
+    for path, module, call in flow.calls("SummaryWriter", "create_file_writer"):
+        value = call.argument(0, "log_dir", "logdir")
+        if flow.one_process(call, module) or (value is not None and _of_one_process(flow, value, call, module)):
+            continue
+        yield Finding("events", call.line, path, what=call.last)
+
+
+def _of_one_process(flow: Flow, value: Value, call: Call, module: Observed) -> bool:
+    """Return True if a path differs between processes, or may differ."""
+    for origin in flow.trace(value, call.scope, module):
+        if origin.kind == "rank" or (origin.kind == "call" and _OF_PROCESS.search(str(origin.value))):
+            return True
+        if origin.kind == "environment" and "RANK" in str(origin.value):
+            return True
+    return False
+
+
+def _paths(flow: Flow) -> Iterator[Finding]:
+    for path, _facts, module in flow.modules if len(flow.modules) < 40 else flow.modules[:1]:
+        for name, assigns in module.names.items():
+            for assigned in assigns:
+                text = _absolute(assigned.value)
+                if text is not None and _PATH_NAMES.search(name):
+                    yield Finding("path", assigned.line, path, value=text)
+        for call in module.calls:
+            values = call.args if call.last in _READERS else ()
+            named = [value for name, value in call.keywords if name and _PATH_NAMES.search(name)]
+            for value in (*values, *(named if call.last != "add_argument" else ())):
+                text = _absolute(value)
+                if text is not None and not call.conditions & {"exists", "isdir", "isfile", "is_dir", "is_file"}:
+                    yield Finding("path", call.line, path, value=text)
+
+
+def _absolute(value: Value) -> str | None:
+    first = value.parts[0] if value.parts else None
+    if not isinstance(first, str) or not first.startswith("/") or len(first) > 300:
+        return None
+    return first if absolute_path(first) else None
+
+
+def absolute_path(text: str) -> bool:
+    """Return True for an absolute path that does not belong to the system."""
+    return _PATH.match(text) is not None and _SYSTEM.match(text) is None
+
+
+# -- data --------------------------------------------------------------------------------------------------------------
+
+
+def _loaders(flow: Flow) -> Iterator[Finding]:
+    """Yield the first loader without a sampler, unless the script splits the data in another way."""
+    if flow.foreign & SPLITTERS:
+        return
+    names = set().union(*(facts.names for _path, facts, _module in flow.modules))
+    if any("Sampler" in name and ("Distributed" in name or "Dist" in name or "RA" in name) for name in names):
+        return
+    if names & {"split_dataset_by_node", "IterableDataset", "DistributedBatchSampler", "random_split_by_rank"}:
+        return
+    for path, module, call in flow.calls("DataLoader"):
+        if len(call.args) > 3 or {name for name, _ in call.keywords} & {"sampler", "batch_sampler"}:
+            continue
+        if not all(_without_sampler(value, module) for name, value in call.keywords if name is None):
+            continue
+        dataset = call.argument(0, "dataset")
+        parts = flow.trace(dataset, call.scope, module) if dataset else []
+        if any(origin.kind == "rank" for origin in parts) or any(
+            map(_PARALLEL_DATA.search, dataset.names if dataset else ())
+        ):
+            continue
+        if flow.one_process(call, module):
+            continue
+        yield Finding("sampler", call.line, path, what="DataLoader")
+
+
+def _without_sampler(value: Value, module: Observed) -> bool:
+    """Return True if the dict of ``**kwargs`` certainly has no sampler."""
+    names = value.names
+    if len(names) != 1:
+        return False
+    keys = module.dicts.get(next(iter(names)))
+    return keys is not None and not keys & {"sampler", "batch_sampler"}
+
+
+def _workers(flow: Flow) -> Iterator[Finding]:
+    for path, module, call in flow.calls("DataLoader"):
+        value = call.argument(5, "num_workers")
+        if value is None:
+            continue
+        origins = flow.trace(value, call.scope, module)
+        if len(origins) == 1 and origins[0].kind == "option":
+            yield Finding("workers", call.line, path, option=str(origins[0].value))
+        elif len(origins) == 1 and isinstance(origins[0].value, int) and value.single:
+            yield Finding("workers", call.line, path, value=origins[0].value)

@@ -1,0 +1,1 @@
+"""Presets of the launch form, and the administrator's locks on fields of jobs."""

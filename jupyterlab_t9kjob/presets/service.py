@@ -1,0 +1,113 @@
+"""`Presets`: lists, saves and applies presets, and enforces the administrator's locks."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from ..core.checks import Check
+from ..core.errors import FieldError
+from ..core.git_address import GIT_SYNC_IMAGE
+from ..core.spec import JobSpec
+from ..core.system.disk_threads import on_disk
+from ..jobs.service import JobService
+from .applying import with_values
+from .configuration import Configuration
+from .locks import applies, check_locks, document_of, with_locks
+from .model import AppliedPreset, ApplyPreset, Lock, Preset, PresetEntry, PresetList, SavePreset
+from .store import PresetStore
+
+
+class Presets:
+    """Presets of the user and of the administrator, and the administrator's locks.
+
+    Parameters
+    ----------
+    home
+        Directory of the user's file.
+    configuration
+        The administrator's presets and locks.
+    jobs
+        All engines.
+    git_image
+        The administrator's image that clones repositories; locks of images do not apply to it.
+    """
+
+    def __init__(
+        self, home: Path, configuration: Configuration, jobs: JobService, git_image: str = GIT_SYNC_IMAGE
+    ) -> None:
+        self._git_image = git_image
+        self._store = PresetStore(home)
+        self._configuration = configuration
+        self._jobs = jobs
+
+    async def for_form(self, engine: str) -> PresetList:
+        """Return the presets and locks for the form of an engine."""
+        own, configured = await asyncio.gather(
+            on_disk(self._store.path, self._store.read), asyncio.to_thread(self._configuration.read)
+        )
+        presets = [*own[0], *configured.presets]
+        return PresetList(
+            presets=[preset for preset in presets if not preset.engines or engine in preset.engines],
+            locks=await self._locks(engine),
+            problems=[*own[1], *configured.problems],
+        )
+
+    async def save(self, request: SavePreset) -> Preset:
+        """Save a preset of the user."""
+        entry = PresetEntry.model_validate({name: getattr(request, name) for name in PresetEntry.model_fields})
+        return await asyncio.to_thread(self._store.save, entry, replace=request.replace)
+
+    async def rename(self, ident: str, name: str) -> Preset:
+        """Rename a preset of the user."""
+        return await asyncio.to_thread(self._store.rename, ident, name)
+
+    async def delete(self, ident: str) -> None:
+        """Delete a preset of the user."""
+        await asyncio.to_thread(self._store.delete, ident)
+
+    async def apply(self, request: ApplyPreset) -> AppliedPreset:
+        """Return a form's spec with the values of a preset, and what could not be applied."""
+        info = await self._jobs.engines.get(request.engine).info()
+        spec, notes = with_values(request.spec, request.values, info.capabilities)
+        return AppliedPreset(spec=await self.fixed(spec, request.engine), notes=notes)
+
+    async def fixed(self, spec: JobSpec, engine: str, *, fresh: bool = False) -> JobSpec:
+        """Return a form's spec with the values that locks fix; a fresh form also observes the other locks."""
+        locks = await self._locks(engine)
+        return with_locks(locks, spec, fresh=fresh) if locks else spec
+
+    async def checks(self, spec: JobSpec, engine: str) -> list[Check]:
+        """Return an error for each lock that a job breaks.
+
+        Raises
+        ------
+        FieldError
+            If the job's `extra` breaks its manifest.
+        """
+        locks = await self._locks(engine)
+        if not locks:
+            return []
+        kind = self._jobs.engines.facts(engine).manifest_kind
+        document = await asyncio.to_thread(document_of, spec, kind)
+        return check_locks(locks, document, self._git_image)
+
+    async def admit(self, spec: JobSpec, engine: str) -> None:
+        """Refuse a job that breaks a lock.
+
+        Raises
+        ------
+        FieldError
+            If the job breaks a lock; the hint has the administrator's reason.
+        """
+        for check in await self.checks(spec, engine):
+            raise FieldError(check.message, field=check.field, hint=check.hint, code=check.code)
+
+    async def _locks(self, engine: str) -> list[Lock]:
+        """Return the locks that apply to the jobs of an engine."""
+        locks = (await asyncio.to_thread(self._configuration.read)).locks
+        if not locks or not self._jobs.engines.has(engine):
+            return []
+        facts = self._jobs.engines.facts(engine)
+        capabilities = (await self._jobs.engines.get(engine).info()).capabilities
+        return [lock for lock in locks if applies(lock, engine, capabilities, in_kernel=facts.runs_in_kernel)]

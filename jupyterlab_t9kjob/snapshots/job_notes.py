@@ -1,0 +1,135 @@
+"""Notes which job uses which snapshot, and removes a snapshot with the last job that used it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import json
+import logging
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from ..core.errors import JobError, NotFound
+from ..core.job import ACTIVE_PHASES, Job, JobSummary, parse_job_id
+from ..core.system.disk_threads import on_disk
+from ..core.system.tasks import spawn
+from ..jobs.query import Query
+from ..jobs.service import JobService
+from .store import CREATION, SnapshotStore
+
+log = logging.getLogger(__name__)
+
+_FOLDER: Final = "code-jobs"
+
+
+def new_token() -> str:
+    """Return the name of a creation that is under way, which stands for the job's id until the job exists."""
+    return f"{CREATION}{secrets.token_hex(8)}"
+
+
+class JobNotes:
+    """Keeps one note for each job of this lab that uses a snapshot.
+
+    Parameters
+    ----------
+    jobs
+        All engines.
+    home
+        Folder of our records.
+    """
+
+    def __init__(self, jobs: JobService, home: Path) -> None:
+        self._jobs = jobs
+        self._folder = home / _FOLDER
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._end: Callable[[], None] = lambda: None
+
+    async def start(self) -> None:
+        """Release the snapshots of jobs that were removed while no server ran, and watch for removed jobs."""
+        self._end = self._jobs.engines.listen(self._job_changed)
+        try:
+            # The jobs of a cluster may not be known yet.
+            known = {
+                info.name for info in await self._jobs.engines.infos() if info.available and not info.facts.has_pods
+            }
+            for ident in await asyncio.to_thread(self._noted):
+                if parse_job_id(ident)[0] in known and await self._is_gone(ident):
+                    await asyncio.to_thread(self._release, ident)
+        except (OSError, ValueError, JobError):
+            log.warning("Unused snapshots of code could not be looked for.", exc_info=True)
+
+    async def _is_gone(self, ident: str) -> bool:
+        """Return True if there is no record of a job any more; False also if its engine can't tell."""
+        try:
+            await self._jobs.job(ident)
+        except NotFound:
+            return True
+        except JobError:
+            return False
+        return False
+
+    async def stop(self) -> None:
+        """Stop watching."""
+        self._end()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def hand_over(self, store: SnapshotStore, digest: str, token: str, most_bytes: int, job: Job | None) -> None:
+        """Replace the note of a creation by the note of its job, and remove old snapshots above the cap.
+
+        Parameters
+        ----------
+        store, digest
+            The snapshot.
+        token
+            Name of the creation, see `new_token`.
+        most_bytes
+            Size of all snapshots of the store in bytes.
+        job
+            The new job; None if the creation failed. The snapshot is then removed unless another job uses it.
+        """
+        known = await self._jobs.jobs(Query(deleted=True))
+        ended = {each.id for each in known if each.phase not in ACTIVE_PHASES | {"Paused", "Unknown"}}
+
+        def work() -> None:
+            if job is not None:
+                store.use(digest, job.id)
+                self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                note = {"id": job.id, "store": str(store.folder), "digest": digest}
+                self._path(job.id).write_text(json.dumps(note), "utf-8")
+            store.release(digest, token)
+            store.make_room(most_bytes, lambda user: user not in ended, digest)
+
+        try:
+            await on_disk(store.folder, work)
+        except OSError:  # The job runs. Only the removal of its snapshot is lost.
+            log.warning("The snapshot of a job could not be noted.", exc_info=True)
+
+    def _job_changed(self, ident: str, summary: JobSummary | None) -> None:
+        if summary is None and self._path(ident).exists():
+            task = spawn(asyncio.to_thread(self._release, ident), "release a snapshot of code")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _release(self, ident: str) -> None:
+        path = self._path(ident)
+        try:
+            note = json.loads(path.read_bytes())
+            SnapshotStore(Path(note["store"])).release(str(note["digest"]), ident)
+            path.unlink()
+        except (OSError, ValueError, KeyError, TypeError):
+            log.warning("The snapshot of a removed job could not be released.", exc_info=True)
+
+    def _noted(self) -> list[str]:
+        """Return the ids of the jobs with a note."""
+        found = []
+        with contextlib.suppress(OSError):
+            for path in self._folder.iterdir():
+                with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+                    found.append(str(json.loads(path.read_bytes())["id"]))
+        return found
+
+    def _path(self, ident: str) -> Path:
+        return self._folder / f"{hashlib.sha256(ident.encode()).hexdigest()[:40]}.json"

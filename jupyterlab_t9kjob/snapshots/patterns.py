@@ -1,0 +1,155 @@
+"""Rules by which a snapshot leaves files out: git's own ignore files, and the patterns of the form.
+
+The rules are git's. A rule of a deeper folder precedes one of a higher folder, the last rule of a file precedes the
+others, and a file in a folder that is left out can't be included again. The patterns of the form precede all files.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pathspec
+
+from ..core.system.files import open_regular
+
+ALWAYS: Final = (".git", ".t9kjob")
+"""Names that no snapshot contains: the repository's own data, and our folders on volumes."""
+GITIGNORE: Final = ".gitignore"
+_MOST_BYTES: Final = 1024 * 1024
+"""Largest ignore file that is read."""
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Rules of one ignore file or of the form.
+
+    Attributes
+    ----------
+    base
+        Folder of the rules, relative to the top of the rules; empty for the top itself.
+    name
+        Name of the ignore file, to show; empty for the form's patterns, which are shown themselves.
+    lines
+        The patterns.
+    spec
+        The compiled patterns.
+    """
+
+    base: str
+    name: str
+    lines: tuple[str, ...]
+    spec: pathspec.GitIgnoreSpec
+
+    @classmethod
+    def of(cls, base: str, name: str, lines: Sequence[str]) -> Rules:
+        """Return compiled rules.
+
+        Raises
+        ------
+        ValueError
+            If a pattern is invalid.
+        """
+        return cls(base, name, tuple(lines), pathspec.GitIgnoreSpec.from_lines(lines))
+
+    def match(self, path: str) -> tuple[bool, str] | None:
+        """Return whether a path is left out, and by which rule; None if no pattern matches.
+
+        Parameters
+        ----------
+        path
+            Path relative to the top of the rules. The path of a folder ends with a slash.
+        """
+        if self.base and not path.startswith(f"{self.base}/"):
+            return None
+        found = self.spec.check_file(path.removeprefix(f"{self.base}/") if self.base else path)
+        if found.include is None:
+            return None
+        rule = self.lines[found.index] if not self.name and found.index is not None else self.name
+        return found.include, rule
+
+
+class Ignore:
+    """All rules of a folder that is copied.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    leave_out
+        Patterns of the form.
+
+    Raises
+    ------
+    ValueError
+        If a pattern is invalid.
+    """
+
+    def __init__(self, folder: Path, leave_out: Sequence[str]) -> None:
+        self.repository = repository_of(folder)
+        top = self.repository or folder
+        relative = folder.relative_to(top)
+        self.prefix = "" if relative == Path() else f"{relative.as_posix()}/"
+        self._own = Rules.of(self.prefix.rstrip("/"), "", leave_out)
+        self._files: list[Rules] = []
+        if self.repository is not None:
+            self._add("", self.repository / ".git" / "info" / "exclude")
+            for parent in reversed(relative.parents) if self.prefix else ():
+                self._add("" if parent == Path() else parent.as_posix(), top / parent / GITIGNORE)
+
+    def enter(self, folder: str, path: Path) -> None:
+        """Read the ignore file of a folder whose files are going to be copied.
+
+        Parameters
+        ----------
+        folder
+            Path relative to the copied folder; empty for the copied folder itself.
+        path
+            Absolute path of the folder.
+        """
+        self._add(f"{self.prefix}{folder}".rstrip("/"), path / GITIGNORE)
+
+    def rule_for(self, path: str) -> str | None:
+        """Return the rule that leaves out a path; None if it is copied.
+
+        Parameters
+        ----------
+        path
+            Path relative to the copied folder. The path of a folder ends with a slash.
+        """
+        if path.rstrip("/").rpartition("/")[2] in ALWAYS:
+            return ""
+        full = self.prefix + path
+        for rules in (self._own, *reversed(self._files)):
+            found = rules.match(full)
+            if found is not None:
+                return found[1] if found[0] else None
+        return None
+
+    def _add(self, base: str, path: Path) -> None:
+        lines = _lines(path)
+        if lines:
+            try:
+                self._files.append(Rules.of(base, path.name, lines))
+            except ValueError:  # git ignores such a file's rule as well
+                return
+
+
+def repository_of(folder: Path) -> Path | None:
+    """Return the nearest folder with a `.git` that is the given folder or above it; None without a repository."""
+    for candidate in (folder, *folder.parents):
+        if os.path.lexists(candidate / ".git"):
+            return candidate
+    return None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        with open_regular(path) as file:
+            data = file.read(_MOST_BYTES)
+    except OSError:
+        return []
+    return data.decode("utf-8", "replace").splitlines()

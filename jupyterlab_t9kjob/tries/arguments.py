@@ -1,0 +1,84 @@
+"""Arguments of a job that are changed for its try: outputs go to a folder of the try, and the backend is gloo."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from ..launch.model import ScriptOption
+from ..launch.source_file import Source
+
+
+def with_option(args: list[str], option: ScriptOption, value: str, options: list[ScriptOption]) -> list[str]:
+    """Return arguments in which an option has another value.
+
+    Parameters
+    ----------
+    args
+        Arguments of the job.
+    option
+        The option, which has flags.
+    value
+        Its value.
+    options
+        All options of the script.
+    """
+    kept: list[str] = []
+    words = iter(args)
+    for word in words:
+        name, sign, _value = word.partition("=")
+        if name not in option.flags:
+            kept.append(word)
+        elif not sign and option.syntax == "separate":
+            next(words, None)
+    flag = option.flags[0]
+    given = [flag, value] if option.syntax == "separate" else [f"{flag}={value}"]
+    # An option of the whole program stands before a subcommand, and any option before the separator.
+    first = "--" in kept or (option.command is None and any(other.is_command for other in options))
+    return [*given, *kept] if first else [*kept, *given]
+
+
+def value_of(option: ScriptOption, args: list[str]) -> str | None:
+    """Return the value of an option in the arguments, else its default; None if it has neither."""
+    found = option.default
+    for index, word in enumerate(args):
+        name, sign, value = word.partition("=")
+        if name in option.flags:
+            found = value if sign else args[index + 1] if index + 1 < len(args) else None
+    return found
+
+
+def redirected(args: list[str], source: Source, folder: Path) -> tuple[list[str], list[str]]:
+    """Return arguments by which events and checkpoints go to a folder, and the options that were set for that.
+
+    Options without a value are not set: a script that is not asked to write, does not.
+
+    Parameters
+    ----------
+    args
+        Arguments of the job.
+    source
+        The job's script or notebook.
+    folder
+        The folder; subfolders that the script does not make itself are made here (blocking).
+    """
+    options, outputs = source.script.info.options, source.script.outputs
+    changed: list[str] = []
+    for option in options:
+        roles = {"events", "checkpoints"}.intersection(option.roles)
+        value = value_of(option, args)
+        if not roles or not option.flags or option.kind != "text" or not value:
+            continue
+        saves_file = outputs.checkpoints is not None and outputs.checkpoints.is_file
+        if "events" in roles:
+            own = made = folder / "events"
+        elif saves_file:
+            own = folder / "checkpoints" / (PurePosixPath(value).name or "model.pt")
+            made = own.parent
+        else:
+            own = made = folder / "checkpoints" / option.dest
+        # A folder that exists already stops scripts that make it themselves.
+        needs_folder = "checkpoints" in roles and not outputs.makes_folders
+        (made if needs_folder else made.parent).mkdir(parents=True, exist_ok=True)
+        args = with_option(args, option, str(own), options)
+        changed.append(option.flags[0])
+    return args, changed

@@ -1,0 +1,37 @@
+import { Signal } from '@lumino/signaling';
+import { JobSummary, MetricSummary } from '../../../src/api/types';
+import { ResultsModel } from '../../../src/job/sweep/results';
+import { IJobsModel } from '../../../src/tokens';
+import { someJob } from '../fakes';
+
+describe('ResultsModel', () => {
+  it.each([
+    ['mIoU', 'minimize', 'val/mIoU', 'minimize'],
+    ['LOSS', 'maximize', 'val/loss', 'maximize'],
+    // another metric, whose name merely ends like that of the rule
+    ['loss', 'maximize', 'val/own_loss', 'minimize']
+  ] as const)(
+    'a rule for %s (%s) gives %s the goal %s',
+    async (metric, goal, reported, expected) => {
+      const sweep = {
+        ...{ id: 's', name: 's', number: 1, round: 0, values: {} },
+        rule: { metric, goal, after: 0, least_jobs: 1 }
+      } as unknown as JobSummary['sweep'];
+      const job = someJob({ phase: 'Succeeded', sweep });
+      const value: MetricSummary = { last: 1, least: 0, greatest: 2, at: 1 };
+      const jobs = {
+        jobs: [job],
+        api: {
+          getSweepResults: () =>
+            Promise.resolve({ metrics: { [job.id]: { [reported]: value } } })
+        }
+      } as unknown as IJobsModel;
+      Object.assign(jobs, { changed: new Signal(jobs) });
+      const model = new ResultsModel(jobs, 's');
+      await model.refresh();
+      expect(model.metric).toBe(reported);
+      expect(model.goal).toBe(expected);
+      model.dispose();
+    }
+  );
+});

@@ -1,0 +1,71 @@
+"""Snapshots of code for jobs in a cluster: they lie on the volume of the code, which lab and job see differently."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from jupyterlab_t9kjob.core.manifests import parse, render
+from jupyterlab_t9kjob.core.spec import JobSpec
+from tests.server.cluster.conftest import Place
+
+
+async def test_the_copy_lies_on_the_volume(cluster: Place) -> None:
+    cluster.write("work/proj/train.py")
+    cluster.write("work/proj/model.py", "x = 1\n")
+    spec = (await cluster.form("work/proj/train.py"))["spec"]
+    spec["source"] = {"kind": "snapshot", "folder": "/t9k/mnt/proj"}
+    seen = (await cluster.preview(spec=spec, path="work/proj/train.py")).json
+    assert not [line for line in seen["checks"] if line["level"] == "error"], seen["checks"]
+    answer = await cluster.create(spec=spec, path="work/proj/train.py")
+    assert answer.status == 201, answer.json
+    [(submitted, _namespace, _edited)] = cluster.t9k.submitted
+    taken = submitted.source.taken
+    assert taken.path == f"/t9k/mnt/.t9kjob/code/{taken.digest}/files"
+    here = cluster.root / "work/.t9kjob/code" / taken.digest / "files"
+    assert sorted(path.name for path in here.iterdir()) == ["model.py", "train.py"]
+    assert f"{taken.path}/train.py" in seen["manifest"], "the preview names the copy that the submission makes"
+
+    manifest = render(submitted, "t9k")
+    container = manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["containers"][0]
+    assert container["workingDir"] == "/t9k/mnt/proj"
+    assert {"name": "PYTHONPATH", "value": taken.path} in container["env"]
+    assert parse(manifest).spec == submitted
+
+    # A submitted manifest names the copy, and is submitted again as it is.
+    again = {**submitted.model_dump(mode="json"), "name": "train-2"}
+    cluster.write("work/proj/model.py", "x = 2\n")
+    answer = await cluster.create(spec=again, request_id="request-0002")
+    assert answer.status == 201, answer.json
+    assert cluster.t9k.submitted[1][0] == JobSpec.model_validate(again)
+
+
+async def test_a_folder_on_no_volume(cluster: Place) -> None:
+    cluster.write("work/train.py")
+    spec = (await cluster.form())["spec"]
+    spec["source"] = {"kind": "snapshot", "folder": "/elsewhere"}
+    checks = await cluster.checks(spec, "error")
+    assert checks["SnapshotNotMounted"]["field"] == "/spec/source/folder"
+    local = (await cluster.form("work/train.py", "local"))["spec"]
+    local["source"] = {"kind": "snapshot", "folder": str(cluster.root / "work")}
+    moved = (await cluster.form("work/train.py", "t9k", spec=local, crossed_from="local"))["spec"]
+    assert moved["source"]["folder"] == "/t9k/mnt"
+
+
+async def test_users_of_one_volume_have_stores_of_their_own(cluster: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster.write("work/proj/train.py")
+    (cluster.root / "work/.t9kjob/code").mkdir(parents=True)
+    other = os.geteuid() + 1
+    monkeypatch.setattr(os, "geteuid", lambda: other)
+    spec = (await cluster.form("work/proj/train.py"))["spec"]
+    spec["source"] = {"kind": "snapshot", "folder": "/t9k/mnt/proj"}
+    answer = await cluster.create(spec=spec, path="work/proj/train.py")
+    assert answer.status == 201, answer.json
+    [(submitted, _namespace, _edited)] = cluster.t9k.submitted
+    taken = submitted.source.taken
+    assert taken.path == f"/t9k/mnt/.t9kjob/code-{other}/{taken.digest}/files"
+    assert (cluster.root / f"work/.t9kjob/code-{other}" / taken.digest / "files" / "train.py").exists()
+    monkeypatch.undo()  # The first user clones the job of the other one.
+    answer = await cluster.create(spec={**submitted.model_dump(mode="json"), "name": "b"}, request_id="request-0002")
+    assert answer.status == 201, answer.json

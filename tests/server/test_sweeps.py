@@ -1,0 +1,74 @@
+"""Sweeps through the REST API, with the real local engine and jobs without torchrun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Api
+
+HUNDRED = {"field": "--lr", "values": "1..100"}
+
+
+@pytest.fixture
+def jp_server_config(jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "grace_seconds": 1.0, "sweep_limit": 6}
+    return jp_server_config
+
+
+async def form_of(api: Api, root: Path) -> dict[str, Any]:
+    """Return a request for a sweep over a command that sleeps."""
+    (root / "train.py").write_text("import time\ntime.sleep(600)\n")
+    filled = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json
+    spec = {**filled["spec"], "name": "lr", "torchrun": None, "entrypoint": {"kind": "command", "value": "sleep"}}
+    spec |= {"args": ["600"], "tensorboard": {"log_dirs": []}}
+    sweep = {"fields": [{"field": "/args/0", "values": "600, 700, 800"}], "at_a_time": 1}
+    return {"spec": spec, "path": "train.py", "sweep": sweep}
+
+
+async def test_a_sweep_is_expanded_created_stopped_and_deleted(api: Api, jp_root_dir: Path) -> None:
+    form = await form_of(api, jp_root_dir)
+    preview = (await api("POST", "launch", "sweep", body=form)).json
+    assert [job["name"] for job in preview["jobs"]] == ["lr-1", "lr-2", "lr-3"]
+    assert preview["summary"] == "3 jobs, 1 at a time" and (preview["total"], preview["limit"]) == (3, 6)
+    assert [job["starts_first"] for job in preview["jobs"]] == [True, False, False]
+    request = {**form, "request_id": "request-1"}
+    answer = await api("POST", "sweeps", body=request)
+    assert answer.status == 201 and not answer.json["problems"]
+    ids = [job["id"] for job in answer.json["jobs"]]
+    values = [job["sweep"]["values"] for job in answer.json["jobs"]]
+    assert values == [{"/args/0": each} for each in ("600", "700", "800")]
+    again = await api("POST", "sweeps", body=request)
+    assert [job["id"] for job in again.json["jobs"]] == ids
+    taken = await api("POST", "sweeps", body={**form, "request_id": "request-2"})
+    assert (taken.status, taken.json["code"]) == (422, "NameTaken")
+    sweep = answer.json["id"]
+    stopped = await api("POST", "sweeps", sweep, "stop")
+    assert stopped.status == 200 and {job["id"] for job in stopped.json["jobs"]} == set(ids)
+    assert (await api("DELETE", "sweeps", sweep)).status == 202
+    assert (await api("POST", "sweeps", "nothing", "stop")).status == 404
+
+
+@pytest.mark.parametrize(
+    ("sweep", "code", "words"),
+    [
+        ({"fields": [HUNDRED, {**HUNDRED, "field": "--bs"}]}, "TooManyJobs", "10000 jobs, at most 6"),
+        ({"fields": [{"field": "--lr", "values": "1..1e12"}]}, "TooManyValues", "at most 10000"),
+        ({"fields": [], "method": "random", "count": 7}, "TooManyJobs", "7 jobs, at most 6"),
+        ({"fields": [{"field": "--lr", "values": "1,,2"}]}, "SweepValues", "missing"),
+        ({"fields": [{"field": "/name", "values": "a,b"}]}, "SweepField", "/name"),
+        ({"fields": [{"field": "--lr", "values": "1"}], "left_out": [1]}, "NoJobs", "left out"),
+        ({"rows_path": "../../etc/passwd"}, None, ""),
+        ({"rows_path": "train.py"}, "SweepRows", ""),
+    ],
+)
+async def test_bad_sweeps(api: Api, jp_root_dir: Path, sweep: dict[str, Any], code: str | None, words: str) -> None:
+    form = await form_of(api, jp_root_dir)
+    preview = (await api("POST", "launch", "sweep", body={**form, "sweep": sweep})).json
+    error = preview["checks"][0]
+    assert error["level"] == "error" and (code is None or error["code"] == code) and words in error["message"]
+    answer = await api("POST", "sweeps", body={**form, "sweep": sweep, "request_id": "request-1"})
+    assert answer.status == 422
+    assert (await api("GET", "jobs")).json["total"] == 0

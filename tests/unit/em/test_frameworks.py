@@ -1,0 +1,153 @@
+"""`autolog` and the callbacks. The frameworks' objects are stand-ins with the attributes that the callbacks read."""
+
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from jupyterlab_t9kjob import em
+from jupyterlab_t9kjob.em.autolog import place_of
+from jupyterlab_t9kjob.em.keras import EMEvalCallback, EMFitCallback
+from jupyterlab_t9kjob.em.lightning import EMCallback as LightningCallback
+from jupyterlab_t9kjob.em.load import read_mapping
+from jupyterlab_t9kjob.em.transformers import EMCallback as TrainerCallback
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> em.Run:
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.setenv("EM_RUN_PARENT_DIR", str(tmp_path / "runs"))
+    return em.create_run(name="a")
+
+
+def logged(run: em.Run) -> dict[str, list]:
+    return {
+        kind: [(item["value"], item["sequence"]["step"], item["sequence"]["epoch"]) for item in items]
+        for kind, items in run.metrics.items()
+    }
+
+
+def test_lightning(run: em.Run) -> None:
+    trainer = SimpleNamespace(
+        log_every_n_steps=10,
+        is_global_zero=True,
+        sanity_checking=False,
+        global_step=7,
+        current_epoch=0,
+        logged_metrics={"train_loss_step": 0.5, "train_loss_epoch": 0.6},
+        callback_metrics={},
+    )
+    callback = LightningCallback(run)
+    callback.on_fit_start(trainer, SimpleNamespace(hparams={"lr": 0.1, "layer": math.sqrt}))
+    callback.on_train_batch_end(trainer, None, None, None, 6)
+    trainer.global_step = 10
+    callback.on_train_batch_end(trainer, None, None, None, 9)
+    trainer.callback_metrics = {"train_loss": 0.4, "val_loss": 0.3, "acc": 1, "note": "x"}
+    callback.on_train_epoch_end(trainer, None)
+    trainer.callback_metrics = {"test_acc": 0.9}
+    callback.on_test_epoch_end(trainer, None)
+    trainer.is_global_zero = False
+    callback.on_test_epoch_end(trainer, None)
+    assert callback.on_exception(trainer, None, None) is None  # hooks that it lacks
+    assert run.hparams["lr"] == 0.1
+    assert logged(run) == {
+        "train": [({"loss": 0.5}, 10, 1), ({"loss": 0.4, "acc": 1.0}, 10, 1)],
+        "val": [({"loss": 0.3}, 10, 1)],
+        "test": [({"acc": 0.9}, 10, 1)],
+    }
+
+
+def test_hugging_face_trainer(run: em.Run) -> None:
+    callback = TrainerCallback(run)
+    args = SimpleNamespace(to_sanitized_dict=lambda: {"learning_rate": 0.1, "output_dir": Path("x")})
+    state = SimpleNamespace(is_world_process_zero=True, global_step=20)
+    callback.on_train_begin(args, state, None, model=None)
+    callback.on_log(args, state, None, logs={"loss": 1.0, "learning_rate": 0.1, "epoch": 0.5})
+    callback.on_log(args, state, None, logs={"eval_loss": 2.0, "epoch": 1.0})
+    callback.on_log(args, state, None, logs={"train_runtime": 3.0, "train_loss": 0.5, "epoch": 1.0})
+    state.is_world_process_zero = False
+    callback.on_log(args, state, None, logs={"loss": 9.0})
+    assert dict(run.hparams) == {"learning_rate": 0.1, "output_dir": "x"}
+    assert logged(run) == {
+        "train": [({"loss": 1.0, "learning_rate": 0.1}, 20, 0.5)],
+        "val": [({"loss": 2.0}, 20, 1.0)],
+        "summary": [({"train_runtime": 3.0, "train_loss": 0.5}, 20, 1.0)],
+    }
+
+
+def test_keras(run: em.Run) -> None:
+    optimizer = SimpleNamespace(get_config=lambda: {"name": "adam", "lr": 0.1}, iterations=5)
+    model = SimpleNamespace(optimizer=optimizer, loss="mse")
+    fit, evaluate = EMFitCallback(run), EMEvalCallback(run)
+    fit.model = evaluate.model = model
+    fit.on_train_begin()
+    fit.on_epoch_end(0, {"loss": 1.0, "val_loss": 2.0})
+    evaluate.on_test_end({"loss": 3.0})
+    assert dict(run.hparams) == {"optimizer": {"name": "adam", "lr": 0.1}, "lossType": "mse"}
+    assert logged(run) == {
+        "train": [({"loss": 1.0}, 5, 1)],
+        "val": [({"loss": 2.0}, 5, 1)],
+        "test": [({"loss": 3.0}, 5, None)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("tag", "place"),
+    [
+        ("train/loss", ("train", "loss")),
+        ("Loss/train", ("train", "Loss")),
+        ("Accuracy/top1/Validation", ("val", "Accuracy/top1")),
+        ("loss", ("train", "loss")),
+        ("optimizer/lr/0", ("optimizer", "lr/0")),
+        ("eval/loss", ("test", "loss")),
+        ("/", ("train", "/")),
+    ],
+)
+def test_types_of_tags(tag: str, place: tuple[str, str]) -> None:
+    assert place_of(tag) == place
+
+
+SCRIPT = """
+import argparse
+from jupyterlab_t9kjob import em
+run = em.autolog()
+assert em.autolog() is run
+from torch.utils.tensorboard import SummaryWriter
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+parser.add_argument("--size", type=complex, default=1j)
+parser.set_defaults(command=print)
+args = parser.parse_args()
+with SummaryWriter("events") as writer:
+    writer.add_scalar("train/loss", 1.5, 3)
+    writer.add_scalar("train/loss", 1.0, global_step=4)
+    writer.add_scalars("Accuracy", {"val": 0.5}, 4)
+"""
+
+
+def test_autolog_records_options_and_scalars(tmp_path: Path) -> None:
+    (tmp_path / "my-train.py").write_text(SCRIPT)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("EM_", "RANK", "T9KJOB"))}
+    subprocess.run(
+        [sys.executable, "my-train.py", "--lr", "0.5"],
+        cwd=tmp_path,
+        env={**environment, "PYTHONPATH": str(ROOT)},
+        check=True,
+    )
+    [folder] = (tmp_path / ".em/runs").iterdir()
+    assert folder.name.startswith("my_train_")
+    assert read_mapping(folder / "hyperparameters.yaml") == {"lr": 0.5, "size": "1j"}
+    assert read_mapping(folder / "metadata.yaml")["status"] == "Complete"
+    index = read_mapping(folder / "index.yaml")["metrics"]
+    assert sorted(index) == ["train", "val"]
+    train = (folder / index["train"]).read_text()
+    assert train.count("- value:\n    loss:") == 2
+    assert list((tmp_path / "events").glob("events.out.tfevents.*"))

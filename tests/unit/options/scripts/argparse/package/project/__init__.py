@@ -1,0 +1,3 @@
+from .defaults import SEED
+
+__all__ = ["SEED"]

@@ -1,0 +1,9 @@
+import fire
+
+
+def train(epochs=1):
+    print(epochs)
+
+
+if __name__ == "__main__":
+    fire.Fire()

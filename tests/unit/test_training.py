@@ -1,0 +1,229 @@
+"""How a script trains, where it writes, and the mistakes of scripts that several processes run."""
+
+from pathlib import Path
+
+import pytest
+
+from jupyterlab_t9kjob.launch.scripts.script import Script, read_script
+from jupyterlab_t9kjob.launch.scripts.workspace import Workspace
+
+IMPORTS = """import os, sys, argparse, torch, torch.distributed as dist, torchvision
+from torch.utils.data import DataLoader
+from torch.utils.tensorboard import SummaryWriter
+from torch.nn.parallel import DistributedDataParallel as DDP
+p = argparse.ArgumentParser()
+p.add_argument('--backend', default='nccl')
+p.add_argument('--log_dir'); p.add_argument('--output_dir'); p.add_argument('--project'); p.add_argument('--name')
+p.add_argument('--exp-dir'); p.add_argument('--workers', type=int, default=4); p.add_argument('--resume')
+p.add_argument('--dist-url', default='env://')
+args = p.parse_args()
+"""
+START = "dist.init_process_group('gloo')\nrank = dist.get_rank()\nmodel = DDP(net)\n"
+
+
+def read(tmp_path: Path, source: str, **modules: str) -> Script:
+    for name, text in modules.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    return read_script(source, "train.py", Workspace(tmp_path, tmp_path / "train.py"))
+
+
+@pytest.mark.parametrize(
+    ("method", "source"),
+    [
+        ("ddp", "from torch.nn.parallel import DistributedDataParallel as D\nD(m)"),
+        ("ddp", "import torch\ntorch.nn.parallel.DistributedDataParallel(m)"),
+        ("fsdp", "from torch.distributed.fsdp import FullyShardedDataParallel as FSDP\nFSDP(m)"),
+        ("fsdp", "from torch.distributed.fsdp import fully_shard\nfully_shard(m)"),
+        ("deepspeed", "import deepspeed\ndeepspeed.initialize(model=m)"),
+        ("accelerate", "from accelerate import Accelerator\na = Accelerator()"),
+        ("lightning", "import lightning as L\nL.Trainer().fit(m)"),
+        ("lightning", "import pytorch_lightning as pl\npl.Trainer(gpus=2)"),
+        ("fabric", "from lightning.fabric import Fabric\nFabric()"),
+        ("trainer", "from transformers import Trainer\nTrainer(model=m)"),
+        ("trainer", "from trl import SFTTrainer\nclass T(SFTTrainer): pass\nT(m)"),
+        ("horovod", "import horovod.torch as hvd\nhvd.init()"),
+        ("rpc", "import torch.distributed.rpc as rpc\nrpc.init_rpc('w')"),
+        ("process_group", "import torch.distributed as dist\ndist.init_process_group()"),
+        ("ddp", "import engine\nengine.fit()"),
+        ("none", "import torch\nm = torch.nn.Linear(1, 1)"),
+        ("none", "import torch\nd = torch.accelerator.current_accelerator()"),
+        (None, "import some_library\nsome_library.train()"),
+    ],
+)
+def test_how_a_script_trains(tmp_path: Path, method: str | None, source: str) -> None:
+    engine = "import torch.nn as nn\ndef fit():\n    nn.parallel.DistributedDataParallel(1)\n"
+    assert read(tmp_path, source, engine=engine).info.method == method
+
+
+@pytest.mark.parametrize(
+    ("option", "source"),
+    [
+        ("log_dir", "SummaryWriter(args.log_dir)"),
+        ("log_dir", "d = os.path.join(args.log_dir, 'x')\nSummaryWriter(log_dir=d)"),
+        ("output_dir", "SummaryWriter(f'{args.output_dir}/tb')"),
+        ("output_dir", "def make(d):\n    return SummaryWriter(d)\nmake(args.output_dir)"),
+        ("exp_dir", "class C:\n    pass\nc = C()\nc.where = args.exp_dir\nSummaryWriter(c.where)"),
+        ("project", "from pathlib import Path\nSummaryWriter(str(Path(args.project) / args.name))"),
+        ("output_dir", "from tools import writer\nwriter(args)"),
+        ("output_dir", "from transformers import TrainingArguments\nTrainingArguments(output_dir=args.output_dir)"),
+        ("exp_dir", "from lightning import Trainer\nTrainer(default_root_dir=args.exp_dir)"),
+        (
+            "exp_dir",
+            "from lightning.pytorch.loggers import TensorBoardLogger\nTensorBoardLogger(args.exp_dir, name=args.name)",
+        ),
+    ],
+)
+def test_the_option_for_events(tmp_path: Path, option: str, source: str) -> None:
+    tools = (
+        "from torch.utils.tensorboard import SummaryWriter\ndef writer(o):\n    return SummaryWriter(o.output_dir)\n"
+    )
+    script = read(tmp_path, IMPORTS + source, tools=tools)
+    assert script.info.writes_events
+    assert [found.dest for found in script.info.options if "events" in found.roles] == [option]
+
+
+MISTAKES: dict[str, tuple[list[str], list[str]]] = {
+    "nccl": (
+        [
+            "dist.init_process_group('nccl')",
+            "dist.init_process_group(backend='nccl')",
+            "dist.init_process_group(args.backend)",
+            "b = 'nccl'\ndist.init_process_group(backend=b)",
+            "def setup():\n    dist.init_process_group('nccl', init_method='env://')\nsetup()",
+            "def setup(backend='nccl'):\n    dist.init_process_group(backend)\nsetup()",
+            "args.b = 'nccl'\ndist.init_process_group(backend=args.b)",
+            "from torch.distributed import init_process_group as init\ninit_process_group('nccl')",
+            "if 'RANK' in os.environ:\n    dist.init_process_group('nccl')",
+            "cfg = {'backend': 'nccl'}\ncfg['backend'] = 'nccl'\ndist.init_process_group(cfg['backend'])",
+        ],
+        [
+            "dist.init_process_group('gloo')",
+            "dist.init_process_group()",
+            "dist.init_process_group('nccl' if torch.cuda.is_available() else 'gloo')",
+            "if torch.cuda.is_available():\n    dist.init_process_group('nccl')",
+            "b = 'gloo'\nif torch.cuda.is_available():\n    b = 'nccl'\ndist.init_process_group(b)",
+            "dist.init_process_group('cpu:gloo,cuda:nccl')",
+            "dist.init_process_group(choose())",
+            "def setup():\n    dist.init_process_group('nccl')",
+            "use_cuda = torch.cuda.is_available()\nif use_cuda:\n    dist.init_process_group('nccl')",
+            "dist.init_process_group(os.environ.get('BACKEND', 'gloo'))",
+        ],
+    ),
+    "write": (
+        [
+            START + "torch.save(model.state_dict(), 'model.pt')",
+            START + "torch.save(model, f='model.pt')",
+            START + "torch.save(model, args.output_dir + '/m.pt')",
+            START + "def save():\n    torch.save(model, 'm.pt')\nsave()",
+            START + "for e in range(3):\n    torch.save(model, f'{e}.pt')",
+            START + "def main():\n    torch.save(model, 'm.pt')\nif __name__ == '__main__':\n    main()",
+            START + "if loss < best:\n    torch.save(model, 'best.pt')",
+            START + "class T:\n    def run(self):\n        torch.save(1, 'm.pt')\nT().run()",
+            START + "if epoch % 10 == 0:\n    torch.save(model, os.path.join('out', 'm.pt'))",
+            START + "with torch.no_grad():\n    torch.save(model, 'm.pt')",
+        ],
+        [
+            START + "if rank == 0:\n    torch.save(model, 'm.pt')",
+            START + "if dist.get_rank() == 0:\n    torch.save(model, 'm.pt')",
+            START + "torch.save(model, f'm-{rank}.pt')",
+            START + "def save():\n    if rank != 0:\n        return\n    torch.save(model, 'm.pt')\nsave()",
+            START + "def save():\n    torch.save(model, 'm.pt')\nif rank == 0:\n    save()",
+            START + "main = rank == 0\nif main:\n    torch.save(model, 'm.pt')",
+            START + "@rank_zero_only\ndef save():\n    torch.save(model, 'm.pt')\nsave()",
+            START + "w = None\nif rank == 0:\n    w = 1\nif w is not None:\n    torch.save(model, 'm.pt')",
+            START + "import io\nb = io.BytesIO()\ntorch.save(model, b)",
+            "torch.save(model, 'm.pt')",
+            START + "if args.local_rank in (-1, 0):\n    torch.save(model, 'm.pt')",
+        ],
+    ),
+    "download": (
+        [
+            START + "torchvision.datasets.MNIST('data', download=True)",
+            START + "torchvision.datasets.CIFAR10(root='data', train=True, download=True)",
+            START + "d = True\ntorchvision.datasets.MNIST('data', download=d)",
+            START + "def data():\n    return torchvision.datasets.MNIST('data', download=True)\ndata()",
+            START + "from urllib.request import urlretrieve\nurlretrieve('https://example.org/x', 'x')",
+            START + "import urllib.request\nurllib.request.urlretrieve('https://example.org/x', 'x')",
+            START + "from torchvision.datasets.utils import download_url\ndownload_url('https://example.org/x', 'd')",
+            START + "if args.name:\n    torchvision.datasets.MNIST('data', download=True)",
+            START + "class D:\n    def __init__(self):\n        MNIST('d', download=True)\nD()",
+            START + "def main():\n    MNIST('d', download=True)\nmain()",
+        ],
+        [
+            START + "if rank == 0:\n    MNIST('d', download=True)",
+            START + "MNIST('d', download=False)",
+            START + "MNIST('d', download=rank == 0)",
+            START + "MNIST('d')",
+            START + "def data():\n    MNIST('d', download=True)\n    dist.barrier()\ndata()",
+            START + "with zero_first(rank):\n    MNIST('d', download=True)",
+            "MNIST('d', download=True)",
+            START + "MNIST('d', download=args.name)",
+            START + "def data():\n    MNIST('d', download=True)\nif rank == 0:\n    data()",
+            "from lightning import Trainer\nTrainer()\nMNIST('d', download=True)",
+        ],
+    ),
+    "events": (
+        [
+            START + "SummaryWriter()",
+            START + "SummaryWriter('runs')",
+            START + "SummaryWriter(args.log_dir)",
+            START + "w = SummaryWriter(log_dir=args.log_dir)",
+            START + "def main():\n    SummaryWriter('x')\nmain()",
+            START + "class T:\n    def __init__(self):\n        self.w = SummaryWriter()\nT()",
+            START + "if args.log_dir:\n    SummaryWriter(args.log_dir)",
+            START + "with SummaryWriter('x') as w:\n    pass",
+            START + "from tensorboardX import SummaryWriter as S\nSummaryWriter('y')",
+            START + "SummaryWriter(os.path.join(args.output_dir, 'tb'))",
+        ],
+        [
+            START + "if rank == 0:\n    SummaryWriter()",
+            START + "w = SummaryWriter() if rank == 0 else None",
+            START + "SummaryWriter(f'runs/{rank}')",
+            START + "def make():\n    if rank != 0:\n        return None\n    return SummaryWriter()\nmake()",
+            START + "def make():\n    return SummaryWriter()\nif dist.get_rank() == 0:\n    make()",
+            START + "class L:\n    def __init__(self):\n        SummaryWriter()\nl = L() if rank == 0 else None",
+            "SummaryWriter()",
+            START + "is_main = rank == 0\nw = is_main and SummaryWriter()",
+            "from accelerate import Accelerator\na = Accelerator()\nif a.is_main_process:\n    SummaryWriter()",
+            START + "SummaryWriter('runs/' + os.environ['RANK'])",
+        ],
+    ),
+    "address": (
+        [
+            "os.environ['MASTER_ADDR'] = 'localhost'\n" + START,
+            "os.environ['MASTER_PORT'] = '12355'\n" + START,
+            "def setup():\n    os.environ['MASTER_ADDR'] = '127.0.0.1'\n    dist.init_process_group('gloo')\nsetup()",
+            "dist.init_process_group('gloo', init_method='tcp://127.0.0.1:23456')",
+            "dist.init_process_group('gloo', 'tcp://localhost:1234')",
+            "dist.init_process_group('gloo', init_method='tcp://10.1.1.20:23456', rank=0, world_size=2)",
+            "PORT = '29501'\nos.environ['MASTER_PORT'] = PORT\n" + START,
+            "from os import environ\nos.environ['MASTER_ADDR'] = 'node-1'\n" + START,
+            "dist.init_process_group('gloo', init_method=args.dist_url)",
+            "u = 'tcp://localhost:1234'\ndist.init_process_group('gloo', init_method=u)",
+        ],
+        [
+            START,
+            "os.environ.setdefault('MASTER_ADDR', 'localhost')\n" + START,
+            "if 'MASTER_ADDR' not in os.environ:\n    os.environ['MASTER_ADDR'] = 'localhost'\n" + START,
+            "dist.init_process_group('gloo', init_method='env://')",
+            "os.environ['MASTER_PORT'] = os.environ.get('MASTER_PORT', '29500')\n" + START,
+            "os.environ['MASTER_ADDR'] = args.name\n" + START,
+            "if 'SLURM_PROCID' in os.environ:\n    os.environ['MASTER_ADDR'] = 'localhost'\n" + START,
+            "dist.init_process_group('gloo', init_method=f'file://{args.name}')",
+            "os.environ['OMP_NUM_THREADS'] = '1'\n" + START,
+            "a = os.environ['MASTER_ADDR']\n" + START,
+        ],
+    ),
+}
+CASES = [
+    pytest.param(rule, source, bad, id=f"{rule} {'bad' if bad else 'good'} {index}")
+    for rule, groups in MISTAKES.items()
+    for bad, sources in zip((True, False), groups, strict=True)
+    for index, source in enumerate(sources)
+]
+
+
+@pytest.mark.parametrize(("rule", "source", "bad"), CASES)
+def test_mistakes(tmp_path: Path, rule: str, source: str, bad: bool) -> None:
+    found = {finding.rule for finding in read(tmp_path, IMPORTS + source).findings}
+    assert (rule in found) == bad, found

@@ -1,0 +1,134 @@
+"""Parts of tries that need no process: steps in logs, changed arguments, and what an error says about the job."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from jupyterlab_t9kjob.core.job import Failure, Job, Reason
+from jupyterlab_t9kjob.core.lab import Lab, LabMount
+from jupyterlab_t9kjob.core.progress import StepCounter
+from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount
+from jupyterlab_t9kjob.core.translation import _
+from jupyterlab_t9kjob.launch.model import ScriptOption
+from jupyterlab_t9kjob.tries.arguments import with_option
+from jupyterlab_t9kjob.tries.output import shown
+from jupyterlab_t9kjob.tries.plan import TryPlan
+from jupyterlab_t9kjob.tries.verdict import verdict
+
+
+@pytest.mark.parametrize(
+    ("log", "steps"),
+    [
+        ("", 0),
+        ("step 1 loss 2.4\nstep 2 loss 2.3\nstep 3\n", 3),
+        ("step 12000\nstep 12001\n", 2),  # resumed
+        ("Epoch 1 batch 0/938\nEpoch 1 batch 100/938\nEpoch 2 batch 0/938\nEpoch 2 batch 100/938\n", 200),
+        ("Epoch 1 of 10\nEpoch 2 of 10\n", 0),
+        ("  0%|          | 0/100\r  7%|#         | 7/100 [00:12<00:20,  3.10it/s]\r", 7),
+        ("Downloading data: 50%|##### | 50/100 [00:01<00:01]\r", 0),
+        ("Map: 100%|##########| 1000/1000\nLoading weights: 10%|# | 3/30\n", 0),
+        ("iteration 999999999999999999999\n\x00\xff step x\n", 0),
+    ],
+)
+def test_steps_in_a_log(log: str, steps: int) -> None:
+    whole, pieces = StepCounter(), StepCounter()
+    whole.feed(log.encode("latin-1"))
+    for byte in log.encode("latin-1"):
+        pieces.feed(bytes([byte]))
+    assert (whole.steps, pieces.steps) == (steps, steps)
+
+
+def test_lines_are_shown_as_a_terminal_does() -> None:
+    assert shown(b"10%\r20%\r\x1b[1m30%\x1b[0m\x07\r") == "30%"
+    assert len(shown(b"\xff" * 10**6)) == 300
+
+
+@pytest.mark.parametrize(
+    ("args", "result"),
+    [
+        (["x", "--out", "a", "-v"], ["x", "-v", "--out", "b"]),
+        (["--out=a", "x"], ["x", "--out", "b"]),
+        (["x", "--", "--out"], ["--out", "b", "x", "--"]),
+        ([], ["--out", "b"]),
+        (["--out"], ["--out", "b"]),
+    ],
+)
+def test_an_option_gets_another_value(args: list[str], result: list[str]) -> None:
+    option = ScriptOption(flags=["--out"], dest="out", kind="text", line=1)
+    assert with_option(args, option, "b", [option]) == result
+
+
+def test_an_option_of_the_program_stands_before_the_subcommand() -> None:
+    option = ScriptOption(flags=["--out"], dest="out", kind="text", line=1)
+    command = ScriptOption(flags=[], dest="command", kind="choice", line=2, is_command=True)
+    assert with_option(["train", "--lr", "1"], option, "b", [option, command]) == ["--out", "b", "train", "--lr", "1"]
+    of_command = option.model_copy(update={"command": "train", "syntax": "equals"})
+    assert with_option(["train", "--out=a"], of_command, "b", [of_command, command]) == ["train", "--out=b"]
+
+
+# -- verdicts ----------------------------------------------------------------------------------------------------------
+
+
+def plan_of(root: Path, *, elsewhere: bool = True) -> TryPlan:
+    mounts = [Mount(claim="work", mount_path="/t9k/mnt"), Mount(claim="once", mount_path="/once")]
+    spec = JobSpec(name="x", entrypoint=Entrypoint(value="/t9k/mnt/train.py"), mounts=mounts)
+    lab = Lab(mounts=(LabMount("work", "team", root, PurePosixPath("/t9k/mnt")),))
+    here = spec.model_copy(update={"working_dir": str(root)})
+    return TryPlan(spec, lab, "team", elsewhere=elsewhere, spec=here, secrets=["TOKEN"])
+
+
+def state_of(error: str | None, plan: TryPlan, *, exit_code: int = 1, signaled: bool = False) -> str:
+    failure = Failure(replica="worker-0", attempt=1, rank=0, exit_code=exit_code, signaled=signaled, error=error)
+    reason = Reason(code="ExitCode", sentence=_("Rank 0 failed"))
+    job = Job.model_construct(phase="Failed", reason=reason, failure=failure, ran_seconds=3.0)
+    found = verdict(job, plan, steps=0, reached=False, stopped=None)
+    assert found.sentence and (found.reason is None) == (found.state == "not_tried")
+    return f"{found.state}: {found.sentence}"
+
+
+ONLY_THERE = [
+    ("ModuleNotFoundError: No module named 'apex.amp'", "The module apex is not"),
+    ("ImportError: libcudnn.so.9: cannot open shared object file: No such file or directory", "libcudnn.so.9 is not"),
+    ("FileNotFoundError: [Errno 2] No such file or directory: '/data/train.bin'", "/data/train.bin can't be used"),
+    ("PermissionError: [Errno 13] Permission denied: '/workspace'", "/workspace can't be used"),
+    ("OSError: [Errno 30] Read-only file system: '/models/x'", "/models/x can't be used"),
+    ("FileNotFoundError: [Errno 2] No such file or directory: '/once/a'", "/once/a is on the PVC once"),
+    ("FileNotFoundError: [Errno 2] No such file or directory: '/t9k/mnt/set.bin'", "at another path"),
+    ("KeyError: 'TOKEN'", "TOKEN, which comes from a Secret"),
+    ("RuntimeError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!", "needs a GPU"),
+    ("AssertionError: Torch not compiled with CUDA enabled", "needs a GPU"),
+]
+ALSO_THERE = [
+    "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
+    "FileNotFoundError: [Errno 2] No such file or directory: 'gpu.yaml'",
+    "FileNotFoundError: [Errno 2] No such file or directory: '/t9k/mnt/gone.bin'",
+    "FileNotFoundError: [Errno 2] No such file or directory: '{root}/gone.bin'",
+    "KeyError: 'loss'",
+    "ValueError: bad split 1/2 of https://x/y",
+    None,
+]
+
+
+@pytest.mark.parametrize(("error", "words"), ONLY_THERE)
+def test_errors_of_what_only_the_cluster_has(tmp_path: Path, error: str, words: str) -> None:
+    (tmp_path / "set.bin").touch()
+    found = state_of(error, plan_of(tmp_path))
+    assert found.startswith("not_tried: ") and words in found
+
+
+@pytest.mark.parametrize("error", ALSO_THERE)
+def test_errors_of_the_job_itself(tmp_path: Path, error: str | None) -> None:
+    assert state_of(error and error.format(root=tmp_path), plan_of(tmp_path)).startswith("failed: ")
+
+
+@pytest.mark.parametrize(("error", "_words"), ONLY_THERE[:7])
+def test_a_job_of_this_machine_fails_as_its_try_does(tmp_path: Path, error: str, _words: str) -> None:
+    assert state_of(error, plan_of(tmp_path, elsewhere=False)).startswith("failed: ")
+
+
+def test_a_killed_process_may_have_more_memory_there(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path)
+    assert "out of memory" in state_of(None, plan, exit_code=137, signaled=True)
+    assert state_of(None, plan, exit_code=137).startswith("failed: ")
