@@ -98,6 +98,11 @@ class Run:
             self._stopped = why or _("The try was stopped")
             await self._ask_to_stop()
 
+    async def left(self) -> None:
+        """Wait until an ended try has left nothing behind."""
+        if self._task is not None:
+            await asyncio.wait({self._task})
+
     async def abandon(self) -> None:
         """End the try at once, because the server stops."""
         if self._task is not None:

@@ -52,6 +52,7 @@ class Tries:
         self._engines = jobs.engines
         self._home = home / "tries"
         self._runs: dict[str, Run | Try] = {}
+        self._last: Run | None = None
         self._busy = False
         self._cleaning: asyncio.Task[None] | None = None
 
@@ -86,6 +87,8 @@ class Tries:
         Unavailable
             If no engine runs on this machine, or its folder can't be written.
         """
+        if self._last is not None and self._last.view.state != "running":
+            await self._last.left()
         if self._busy:
             raise _another()
         self._busy = True
@@ -98,9 +101,26 @@ class Tries:
     async def _create(self, wanted: Submission, request: TryRequest) -> Try:
         if self._cleaning is not None:
             await asyncio.wait({self._cleaning})
+        engine = self._engines.engine_for_tries(self._home)
+        if engine is None:
+            raise Unavailable(_("No engine of this server runs jobs on this machine, so nothing can be tried."))
         ident = uuid.uuid4().hex
         outputs = self._home / "outputs" / ident
-        plan = await self._planner.plan(wanted, request, outputs)
+        lock = await self._lock()
+
+        def release() -> None:
+            os.close(lock)
+            self._busy = False
+
+        try:
+            plan = await self._planner.plan(wanted, request, outputs)
+            if plan.spec is not None:
+                await engine.start()
+                await remove_jobs(engine, LEAVING_SECONDS)
+        except BaseException:
+            os.close(lock)
+            await on_disk(outputs, shutil.rmtree, outputs, ignore_errors=True)
+            raise
         view = Try(
             id=ident,
             sentence=_("Trying on this machine"),
@@ -112,29 +132,14 @@ class Tries:
         )
         if plan.spec is None:
             assert plan.unable is not None  # noqa: S101
-            self._busy = False
+            release()
             await on_disk(outputs, shutil.rmtree, outputs, ignore_errors=True)
             return self._kept(
                 view.model_copy(update={"state": "not_tried", "sentence": plan.unable, "hint": plan.hint})
             )
-        engine = self._engines.engine_for_tries(self._home)
-        if engine is None:
-            raise Unavailable(_("No engine of this server runs jobs on this machine, so nothing can be tried."))
-        lock = await self._lock()
-        try:
-            await engine.start()
-            await remove_jobs(engine, LEAVING_SECONDS)
-        except BaseException:
-            os.close(lock)
-            raise
-
-        def release() -> None:
-            os.close(lock)
-            self._busy = False
-
         run = Run(view, plan, engine, outputs, release)
         await run.begin()
-        self._runs[ident] = run
+        self._last = self._runs[ident] = run
         self._forget_old()
         return run.view
 

@@ -129,7 +129,7 @@ function keyWriter(name: string, node: SchemaNode, indent: number) {
   ): void => {
     const line = view.state.doc.lineAt(to);
     const rest = line.text.slice(to - line.from);
-    const word = /^[\w./-]*/.exec(rest)?.[0] ?? '';
+    const word = /^[^\s:,}]*/.exec(rest)?.[0] ?? '';
     const hasColon = /^\s*:/.test(rest.slice(word.length));
     const next = `\n${' '.repeat(indent)}  `;
     const value = node.types.includes('object')
@@ -174,19 +174,7 @@ function explanation(
       dom.setAttribute('role', 'tooltip');
       dom.append(...problems.map(({ message }) => paragraph(message)));
       if (key && node) {
-        const head = document.createElement('p');
-        const name = document.createElement('strong');
-        name.textContent = pathText(key.path);
-        head.append(name, ` ${typeText(node, trans)}`);
-        dom.append(head);
-        if (node.description) {
-          dom.append(paragraph(node.description));
-        }
-        if (node.enum.length) {
-          const values = node.enum.join(', ');
-          const text = trans.__('Allowed: %1', values);
-          dom.append(paragraph(text));
-        }
+        dom.append(...fieldTexts(pathText(key.path), node, trans));
       }
       return { dom };
     }
@@ -207,19 +195,15 @@ function shownExplanation(
     },
     provide: from => showTooltip.from(from)
   });
+  const none = trans.__('There is no explanation of this line.');
   const keys = keymap.of([
     {
       key: 'F1',
       run: view => {
         const tooltip = explained(view.state, view.state.selection.main.head);
-        const said = tooltip?.create(view).dom.innerText;
+        const said = tooltip?.create(view).dom.innerText || none;
         view.dispatch({
-          effects: [
-            show.of(tooltip),
-            EditorView.announce.of(
-              said || trans.__('There is no explanation of this line.')
-            )
-          ]
+          effects: [show.of(tooltip), EditorView.announce.of(said)]
         });
         return true;
       }
@@ -240,6 +224,25 @@ function shownExplanation(
 
 function linesOf(state: EditorState): string[] {
   return state.doc.toString().split('\n');
+}
+
+/** Return the paragraphs that explain a field: its place and type, what it is for, and its allowed values. */
+function fieldTexts(
+  place: string,
+  node: SchemaNode,
+  trans: TranslationBundle
+): HTMLElement[] {
+  const head = paragraph('');
+  const name = document.createElement('strong');
+  name.textContent = place;
+  head.append(name, ` ${typeText(node, trans)}`);
+  const values = node.enum.join(', ');
+  const allowed = trans.__('Allowed: %1', values);
+  return [
+    head,
+    ...(node.description ? [paragraph(node.description)] : []),
+    ...(values ? [paragraph(allowed)] : [])
+  ];
 }
 
 function paragraph(text: string): HTMLElement {
