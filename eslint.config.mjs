@@ -23,6 +23,7 @@ const LAYERS = [
       'content'
     ]
   ],
+  ['experiments', ['table', 'compare', 'run', 'artifact', 'flow', 'charts']],
   ['job', ['view', 'replicas', 'model']],
   ['logs', ['view', 'lines', 'model', 'loading']],
   ['cluster', ['view', 'model']],

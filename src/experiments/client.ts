@@ -1,0 +1,97 @@
+/** Client of the REST API of experiments. It is loaded with the first page of experiments. */
+import { HttpClient } from '../api/http';
+import {
+  ICurve,
+  ICurvesRequest,
+  IRunDetail,
+  IRunRow,
+  IRunTable,
+  JsonNumber
+} from './types';
+
+/** Which runs to list. */
+export interface IRunsQuery {
+  /** Contents path of the folder; the lab's root is ''. */
+  folder: string;
+  /** Revision of the last answer; the server waits up to 15 s for a newer one. -1 answers at once. */
+  revision: number;
+  /** Metrics whose small curves are part of the answer. */
+  curves?: string[];
+}
+
+/** A value of a metric as it was recorded. */
+export interface IMetricValue {
+  step: number | null;
+  epoch: number | null;
+  time: number | null;
+  value: JsonNumber;
+}
+
+/** What an item of a removal is, and how much is deleted with it. */
+export interface IRemovalItem {
+  path: string;
+  size: number;
+  files: number;
+  /** False if the files were not written by this product's recorder. */
+  ours: boolean;
+}
+
+/** A method for every route of experiments. All methods reject with `ApiError`. */
+export class ExperimentsClient extends HttpClient {
+  /** Return the runs below a folder, or the changes since a revision. */
+  runs(query: IRunsQuery, signal?: AbortSignal): Promise<IRunTable> {
+    return this._send('GET', ['experiments', 'runs'], {
+      query: { ...query },
+      signal
+    });
+  }
+
+  /** Return a run with everything that is known about it. */
+  run(id: string): Promise<IRunDetail> {
+    return this._get(['experiments', 'runs', id]);
+  }
+
+  /** Return curves, reduced to the minimum and the maximum of each pixel. */
+  async curves(
+    request: ICurvesRequest,
+    signal?: AbortSignal
+  ): Promise<ICurve[]> {
+    const { curves } = await this._send<{ curves: ICurve[] }>(
+      'POST',
+      ['experiments', 'curves'],
+      { body: request, signal }
+    );
+    return curves;
+  }
+
+  /** Return values of a metric as they were recorded. */
+  async values(
+    id: string,
+    metric: string,
+    page: { first: number; limit: number }
+  ): Promise<IMetricValue[]> {
+    const { values } = await this._get<{ values: IMetricValue[] }>(
+      ['experiments', 'runs', id, 'values'],
+      { metric, ...page }
+    );
+    return values;
+  }
+
+  /** Change what the lab keeps about a run. */
+  change(
+    id: string,
+    body: { tags?: string[]; note?: string; archived?: boolean }
+  ): Promise<IRunRow> {
+    return this._send('PATCH', ['experiments', 'runs', id], { body });
+  }
+
+  /** Delete runs or artifacts; with `dry_run`, only list what would be deleted. */
+  remove(
+    ids: readonly string[],
+    dry_run: boolean
+  ): Promise<{ items: IRemovalItem[]; size: number }> {
+    return this._send('POST', ['experiments', 'removal'], {
+      body: { ids, dry_run }
+    });
+  }
+}
