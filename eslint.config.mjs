@@ -25,6 +25,7 @@ const LAYERS = [
   ],
   ['experiments', ['table', 'compare', 'run', 'artifact', 'flow', 'charts']],
   ['job', ['view', 'replicas', 'model']],
+  ['experiments', ['compare', 'run', 'flow', 'table', 'charts', 'model']],
   ['logs', ['view', 'lines', 'model', 'loading']],
   ['cluster', ['view', 'model']],
   ['tensorboard', ['view', 'model']],

@@ -188,6 +188,11 @@ export namespace CommandIDs {
   export const refresh = 't9kjob:refresh';
   /** Show the sidebar. */
   export const showJobs = 't9kjob:show-jobs';
+  /**
+   * Open a page of the experiments. Args: `page?`, one of runs (by default), run, comparison, artifact; `ids?` of
+   * runs or of an artifact; for the page runs `folder?` and `filter?`.
+   */
+  export const openExperiments = 't9kjob:open-experiments';
   /** Open the table of the cluster's nodes. */
   export const showNodes = 't9kjob:show-nodes';
   /** Stop a job, after a confirmation. */

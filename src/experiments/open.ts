@@ -1,0 +1,40 @@
+/** Opening of the pages of the experiments: the table of runs, a run, a comparison, an artifact. */
+import { CommandRegistry } from '@lumino/commands';
+import { CommandIDs } from '../tokens';
+
+/** Kinds of pages. */
+export const EXPERIMENT_PAGES = ['runs', 'run', 'comparison', 'artifact'];
+
+/** A page, as arguments of the command `CommandIDs.openExperiments`. */
+export interface IExperimentPlace {
+  /** One of `EXPERIMENT_PAGES`. */
+  page: string;
+  /** Ids of the runs or of the artifact; empty for the table. */
+  ids: string[];
+}
+
+/** Open the page of a run. */
+export function openRun(commands: CommandRegistry, id: string): void {
+  open(commands, 'run', [id]);
+}
+
+/** Open the comparison of runs. */
+export function openComparison(
+  commands: CommandRegistry,
+  ids: readonly string[]
+): void {
+  open(commands, 'comparison', ids);
+}
+
+/** Open the page of an artifact. */
+export function openArtifact(commands: CommandRegistry, id: string): void {
+  open(commands, 'artifact', [id]);
+}
+
+function open(
+  commands: CommandRegistry,
+  page: string,
+  ids: readonly string[]
+): void {
+  void commands.execute(CommandIDs.openExperiments, { page, ids: [...ids] });
+}

@@ -1,0 +1,124 @@
+/** Plugin that shows recorded runs, their comparisons and artifacts in tabs. */
+import {
+  ILayoutRestorer,
+  JupyterFrontEnd,
+  JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { IDocumentManager } from '@jupyterlab/docmanager';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import { ILauncher } from '@jupyterlab/launcher';
+import { IStateDB } from '@jupyterlab/statedb';
+import { ITranslator } from '@jupyterlab/translation';
+import { Widget } from '@lumino/widgets';
+import { loadTranslation } from '../common/translation';
+import { DeferredWidget } from '../shell/deferred';
+import { localPath } from '../shell/localFiles';
+import { showTab } from '../shell/showTab';
+import { CommandIDs, IJobsModel } from '../tokens';
+import { jobIcon } from '../ui/icons';
+import { EXPERIMENT_PAGES, IExperimentPlace } from './open';
+
+const ARGS = {
+  type: 'object',
+  properties: {
+    page: { type: 'string', enum: EXPERIMENT_PAGES },
+    ids: { type: 'array', items: { type: 'string' } },
+    folder: { type: 'string', description: 'Folder whose runs to show' },
+    filter: { type: 'string', description: 'Expression that runs must match' }
+  }
+};
+
+/** Content of the table's tab, as the plugin uses it. */
+interface IShowsRuns extends Widget {
+  /** Show the runs of a folder, or those that an expression matches. */
+  showRuns?(folder: unknown, filter: unknown): void;
+}
+
+type Tab = DeferredWidget<IShowsRuns>;
+
+/** Adds the command that opens the pages of the experiments, and restores their tabs. */
+export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
+  id: 'jupyterlab_t9kjob:experiments',
+  description: 'Shows the runs of training scripts and compares them.',
+  autoStart: true,
+  requires: [IJobsModel],
+  optional: [
+    IDocumentManager,
+    IFileBrowserFactory,
+    ILayoutRestorer,
+    IStateDB,
+    ICommandPalette,
+    ILauncher,
+    ITranslator
+  ],
+  activate: (
+    app: JupyterFrontEnd,
+    jobs: IJobsModel,
+    documents: IDocumentManager | null,
+    browsers: IFileBrowserFactory | null,
+    restorer: ILayoutRestorer | null,
+    stateDB: IStateDB | null,
+    palette: ICommandPalette | null,
+    launcher: ILauncher | null,
+    translator: ITranslator | null
+  ): void => {
+    const trans = loadTranslation(translator);
+    const tracker = new WidgetTracker<Tab>({ namespace: 't9kjob-experiments' });
+    const places = new WeakMap<Widget, IExperimentPlace>();
+
+    const create = (id: string, place: IExperimentPlace): Tab => {
+      const tab: Tab = new DeferredWidget<IShowsRuns>({
+        load: async () => {
+          const { createPage } = await import('./pages');
+          return createPage(place, { app, jobs, documents, stateDB, trans });
+        },
+        trans
+      });
+      tab.id = id;
+      tab.node.tabIndex = -1;
+      tab.title.icon = jobIcon;
+      tab.title.label = trans.__('Experiments');
+      tab.title.closable = true;
+      places.set(tab, place);
+      void tab.load();
+      void tracker.add(tab);
+      return tab;
+    };
+
+    /** Return the folder that is selected in the file browser; null if the server cannot read it. */
+    const clickedFolder = (): string | null => {
+      const items = browsers?.tracker.currentWidget?.selectedItems() ?? [];
+      const folder = [...items].find(({ type }) => type === 'directory');
+      return folder
+        ? localPath(app.serviceManager.contents, folder.path)
+        : null;
+    };
+
+    app.commands.addCommand(CommandIDs.openExperiments, {
+      label: ({ clicked }) =>
+        clicked ? trans.__('Show Experiments') : trans.__('Experiments'),
+      caption: trans.__('Show the runs of training scripts and compare them'),
+      icon: jobIcon,
+      describedBy: { args: ARGS },
+      execute: async args => {
+        const ids = Array.isArray(args.ids) ? args.ids.map(String) : [];
+        const place = { page: String(args.page ?? 'runs'), ids };
+        const id = ['t9kjob-experiments', place.page, ...ids].join('-');
+        const tab = tracker.find(each => each.id === id) ?? create(id, place);
+        showTab(app.shell, tab, 'Experiments');
+        const folder = args.clicked ? clickedFolder() : args.folder;
+        (await tab.loaded)?.showRuns?.(folder, args.filter);
+      }
+    });
+    const command = CommandIDs.openExperiments;
+    const category = trans.__('Distributed Jobs');
+    palette?.addItem({ command, category });
+    launcher?.add({ command, category, rank: 4 });
+    void restorer?.restore(tracker, {
+      command,
+      args: tab => ({ ...places.get(tab) }),
+      name: tab => tab.id
+    });
+  }
+};
