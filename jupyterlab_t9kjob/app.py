@@ -126,8 +126,8 @@ class T9kJobApp(ExtensionApp):
     git_protocols = JsonList(
         Unicode(),
         ["https", "ssh"],
-        help="Protocols by which jobs can read git repositories: https, ssh, http, git, file. With file, every user"
-        " can read each repository on the server's disk that the server's account can read.",
+        help="Protocols by which jobs can read git repositories and their submodules: https, ssh, http, git, file. With"
+        " file, every user can read each repository on the server's disk that the server's account can read.",
     ).tag(config=True)
     git_image = Unicode(
         GIT_SYNC_IMAGE, help="Image of git-sync, version 4, which clones the repository of a job in a cluster."

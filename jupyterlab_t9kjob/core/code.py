@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag
 
 from .base_model import Model, PathText, PlainText
-from .git_address import check_address, check_folder, check_ref
+from .git_address import check_address, check_folder, check_ref, protocol_of
 
 
 class Commit(Model):
@@ -84,6 +84,9 @@ class GitRepository(Model):
         Absolute path of the user's own clone, as the job sees it. The job reads files below it from its clone instead.
     submodules
         True to clone submodules too.
+    protocols
+        Protocols by which submodules may be read, which the administrator allows; None before the submission, and in
+        jobs of earlier versions, which allowed https and ssh.
     history
         True to clone the history too; False for the commit alone.
     secret
@@ -103,11 +106,17 @@ class GitRepository(Model):
     folder: Annotated[str, StringConstraints(max_length=1024), AfterValidator(check_folder)] = ""
     worktree: Annotated[PathText, StringConstraints(pattern=r"^/")] | None = None
     submodules: bool = False
+    protocols: list[Literal["https", "http", "ssh", "git", "file"]] | None = None
     history: bool = False
     secret: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")] | None = None
     image: Annotated[PlainText, StringConstraints(min_length=1, max_length=1024)] | None = None
     commit: Commit | None = None
     path: Annotated[PathText, StringConstraints(pattern=r"^/")] | None = None
+
+    def allowed_protocols(self) -> list[str]:
+        """Return the protocols that the clone may use."""
+        of_submodules = ["https", "ssh"] if self.protocols is None else self.protocols
+        return list(dict.fromkeys([protocol_of(self.address), *(of_submodules if self.submodules else [])]))
 
 
 def _kind(value: Any) -> Any:

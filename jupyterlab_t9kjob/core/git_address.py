@@ -12,6 +12,8 @@ from typing import Final
 
 GIT_SYNC_IMAGE: Final = "t9kpublic/git-sync:v4.4.0"
 """Image of git-sync that is used unless the administrator names another one."""
+PROTOCOLS: Final = ("https", "http", "ssh", "git", "file")
+"""Protocols that an address can have."""
 _URL: Final = re.compile(
     r"(?P<scheme>https?|ssh|git|file)://(?:(?P<user>[^/@]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[^/:@\[\]]*)"
     r"(?::(?P<port>[0-9]{1,5}))?(?P<path>/.*)"

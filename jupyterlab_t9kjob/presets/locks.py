@@ -19,6 +19,7 @@ from ..core.quantity import amount
 from ..core.spec import JobSpec
 from ..core.translation import Text, _, listing
 from .model import Lock
+from .pod_devices import devices_of_pods
 from .pointers import parts_of, pointer_of, put, values_at
 
 TOTALS: Final = {
@@ -28,6 +29,11 @@ TOTALS: Final = {
 """Computed values that a lock can name: the label, and the field of the form at which an error stands."""
 
 MANIFEST: Final = "manifest"
+
+_PODS: Final = "devices_of_a_pod"
+"""Key of the largest number of GPUs of one pod, all containers together."""
+
+_COUNT: Final = "/replica_specs/*/resources/device/count"
 
 _CAPABILITIES: Final = (
     ("/runtime/image", "image"),
@@ -112,6 +118,11 @@ def document_of(spec: JobSpec, kind: str | None) -> dict[str, Any]:
     total = sum(group["replicas"] * count for group, count in zip(groups, devices, strict=True))
     document["total_replicas"] = max(most, sum(group["replicas"] for group in groups))
     document["total_devices"] = max(total, most * max(devices))
+    if manifest is not None:
+        pods = devices_of_pods(manifest, kind or "")
+        document[_PODS] = max((count for _replicas, count in pods), default=0)
+        elsewhere = max(sum(replicas * count for replicas, count in pods), most * document[_PODS])
+        document["total_devices"] = max(document["total_devices"], elsewhere)
     document[MANIFEST] = manifest
     return document
 
@@ -202,6 +213,8 @@ def _targets(lock: Lock, document: dict[str, Any]) -> Iterator[Target]:
     if not found and lock.rule != "maximum" and parts[0] != MANIFEST:
         yield Target(parts, None)
     yield from found
+    if lock.field == _COUNT and document.get(_PODS, 0) > max((each.value for each in found), default=0):
+        yield Target(["extra"], document[_PODS])
     if lock.field == "/runtime/image":  # Images of other containers, which the spec has no field for.
         yield from (Target(["extra"], image) for image in _images(document["extra"]))
         image = (document["source"] or {}).get("image")  # runs in the pod and writes the code

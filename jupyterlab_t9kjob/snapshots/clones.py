@@ -16,7 +16,7 @@ from typing import Final
 from ..core.checks import Check
 from ..core.code import Commit, GitRepository
 from ..core.errors import FieldError, JobError, Unavailable
-from ..core.git_address import is_commit, protocol_of, short_name
+from ..core.git_address import PROTOCOLS, is_commit, protocol_of, short_name
 from ..core.git_errors import git_texts
 from ..core.source import CLONE_PATH
 from ..core.spec import JobSpec
@@ -152,7 +152,9 @@ class Clones:
 
     def _sealed(self, spec: JobSpec, engine: str, commit: Commit | None) -> JobSpec:
         """Return a spec that names commit, clone and, in a cluster, git-sync's image."""
-        source = repository_of(spec).model_copy(update={"commit": commit})
+        source = repository_of(spec)
+        protocols = [name for name in PROTOCOLS if name in self._limits.git_protocols] if source.submodules else None
+        source = source.model_copy(update={"commit": commit, "protocols": protocols})
         if self._jobs.engines.facts(engine).has_pods:
             changes: dict[str, str | None] = {"path": CLONE_PATH, "image": source.image or self._limits.git_image}
         else:

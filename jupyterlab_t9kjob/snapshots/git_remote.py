@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..core.errors import FieldError, Unavailable
-from ..core.git_address import is_commit, protocol_of
+from ..core.git_address import is_commit, protocol_of, short_name
 from ..core.git_errors import MOST_WORDS, git_code, git_texts
 from ..core.system import git_program
 from ..core.translation import _, listing
@@ -21,7 +21,9 @@ REF: Final = "/spec/source/ref"
 MOST_SECONDS: Final = 20.0
 FRESH_SECONDS: Final = 60.0
 """How long an answer is used for previews."""
-_MOST_ANSWER: Final = 16 * 1024 * 1024
+MOST_ANSWER: Final = 16 * 1024 * 1024
+"""Largest list of branches and tags in bytes."""
+_MOST_MESSAGES: Final = 64 * 1024
 _MOST_CACHED: Final = 100
 _UNREACHED: Final = frozenset({"HostUnreachable", "CloneTimedOut"})
 
@@ -117,7 +119,11 @@ class Remotes:
         except OSError as error:
             raise _problem("GitMissing", address, error.strerror or "") from error
         try:
-            answer, words = await process.communicate()
+            answer, words = await _output(process)
+        except OverflowError:
+            message = _("The repository {name} has too many branches and tags.", name=short_name(address))
+            hint = _("Use another repository, or a snapshot of your files.")
+            raise FieldError(message, code="TooManyRefs", field=ADDRESS, hint=hint) from None
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -126,7 +132,37 @@ class Remotes:
         if process.returncode:
             text = words.decode("utf-8", "replace").strip()[-MOST_WORDS:]
             raise _problem(git_code(text), address, text)
-        return answer[:_MOST_ANSWER].decode("utf-8", "replace")
+        return answer.decode("utf-8", "replace")
+
+
+async def _output(process: asyncio.subprocess.Process) -> tuple[bytes, bytes]:
+    """Return the output of a process and the last part of its messages, after its end.
+
+    Raises
+    ------
+    OverflowError
+        If the output is larger than `MOST_ANSWER`.
+    """
+    assert process.stdout is not None and process.stderr is not None  # noqa: S101
+    messages = asyncio.create_task(_last_part(process.stderr))
+    answer = bytearray()
+    try:
+        while part := await process.stdout.read(65536):
+            answer += part
+            if len(answer) > MOST_ANSWER:
+                raise OverflowError
+        words = await messages
+        await process.wait()
+    finally:
+        messages.cancel()
+    return bytes(answer), words
+
+
+async def _last_part(stream: asyncio.StreamReader) -> bytes:
+    kept = b""
+    while part := await stream.read(65536):
+        kept = (kept + part)[-_MOST_MESSAGES:]
+    return kept
 
 
 def _remote(head: str, refs: str) -> Remote:

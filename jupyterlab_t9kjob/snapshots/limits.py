@@ -19,7 +19,7 @@ class Limits:
     store_bytes
         Size of all copies in one folder, above which the oldest unused ones are removed.
     git_protocols
-        Protocols by which repositories can be read.
+        Protocols by which repositories and their submodules can be read.
     git_image
         Image of git-sync, which clones repositories in a cluster.
     """

@@ -118,9 +118,16 @@ class Places:
             raise FieldError(message, code="SnapshotNotMounted", field=FOLDER, hint=hint)
         store = str(PurePosixPath(mount.mount_path) / FOLDER_ON_VOLUME)
         here = lab.in_lab(store, spec.mounts, namespace)
-        own = _store_of(source, store) or (store if here is None or _is_ours(here) else f"{store}-{os.geteuid()}")
-        if own != store:
-            store, here = own, lab.in_lab(own, spec.mounts, namespace)
+        named = _store_of(source, store)
+        if named is not None:
+            store, here = named, lab.in_lab(named, spec.mounts, namespace)
+        elif here is not None and not _is_ours(here):
+            store = f"{store}-{os.geteuid()}"
+            here = lab.in_lab(store, spec.mounts, namespace)
+            if here is not None and not _is_ours(here):
+                message = _("{folder} belongs to another user or can't be read, so no copy can be kept.", folder=store)
+                hint = _("Remove it, or use the files as they are.")
+                raise FieldError(message, code="SnapshotStoreNotOwned", field=FOLDER, hint=hint)
         if folder is None or here is None:
             message = _("JupyterLab does not see {folder}, so it can't copy the folder.", folder=source.folder)
             hint = _("Use the files as they are.")
@@ -143,11 +150,16 @@ def _store_of(source: CodeSnapshot, store: str) -> str | None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return True unless another user owns a folder: their files could be anything, and we can't write there."""
+    """Return True if we own a folder, and also the link if it is one, or if it does not exist.
+
+    Files of another user's folder could be anything, and we can't write there.
+    """
     try:
-        return folder.stat().st_uid == os.geteuid()
+        return {folder.lstat().st_uid, folder.stat().st_uid} == {os.geteuid()}
     except FileNotFoundError:
-        return True
+        return not folder.is_symlink()
+    except OSError:
+        return False
 
 
 def mount_of(path: str, mounts: list[Mount]) -> Mount | None:

@@ -1990,6 +1990,9 @@ export interface components {
          *         Absolute path of the user's own clone, as the job sees it. The job reads files below it from its clone instead.
          *     submodules
          *         True to clone submodules too.
+         *     protocols
+         *         Protocols by which submodules may be read, which the administrator allows; None before the submission, and in
+         *         jobs of earlier versions, which allowed https and ssh.
          *     history
          *         True to clone the history too; False for the commit alone.
          *     secret
@@ -2032,6 +2035,11 @@ export interface components {
              */
             submodules: boolean;
             /**
+             * Protocols
+             * @default null
+             */
+            protocols: ("https" | "http" | "ssh" | "git" | "file")[] | null;
+            /**
              * History
              * @default false
              */
@@ -2070,6 +2078,9 @@ export interface components {
          *         Absolute path of the user's own clone, as the job sees it. The job reads files below it from its clone instead.
          *     submodules
          *         True to clone submodules too.
+         *     protocols
+         *         Protocols by which submodules may be read, which the administrator allows; None before the submission, and in
+         *         jobs of earlier versions, which allowed https and ssh.
          *     history
          *         True to clone the history too; False for the commit alone.
          *     secret
@@ -2111,6 +2122,11 @@ export interface components {
              * @default false
              */
             submodules?: boolean;
+            /**
+             * Protocols
+             * @default null
+             */
+            protocols?: ("https" | "http" | "ssh" | "git" | "file")[] | null;
             /**
              * History
              * @default false

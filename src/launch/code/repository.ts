@@ -14,6 +14,7 @@ export function ownRepository(own: OwnRepository | null): GitRepository {
     folder: own?.folder ?? '',
     worktree: own?.worktree ?? null,
     submodules: false,
+    protocols: null,
     history: false,
     secret: null,
     image: null,

@@ -66,6 +66,13 @@ async def test_users_of_one_volume_have_stores_of_their_own(cluster: Place, monk
     taken = submitted.source.taken
     assert taken.path == f"/t9k/mnt/.t9kjob/code-{other}/{taken.digest}/files"
     assert (cluster.root / f"work/.t9kjob/code-{other}" / taken.digest / "files" / "train.py").exists()
+    first = cluster.root / "work/.t9kjob/code"
+    for _each in range(2):  # Now somebody else owns the other user's store; and the first store is a loop of links.
+        answer = await cluster.create(spec={**spec, "name": "c"}, request_id="request-0003")
+        assert (answer.status, answer.json["code"]) == (422, "SnapshotStoreNotOwned"), answer.json
+        if first.is_dir():
+            first.rmdir()
+            first.symlink_to(first.name)
     monkeypatch.undo()  # The first user clones the job of the other one.
     answer = await cluster.create(spec={**submitted.model_dump(mode="json"), "name": "b"}, request_id="request-0002")
     assert answer.status == 201, answer.json

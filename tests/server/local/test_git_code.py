@@ -24,7 +24,7 @@ print(helper.WORD, os.getcwd(), os.path.dirname(os.path.abspath(__file__)))
 
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, Any]) -> dict[str, Any]:
-    jp_server_config["T9kJobApp"]["git_protocols"] = ["https", "http", "ssh", "file"]
+    jp_server_config["T9kJobApp"]["git_protocols"] = ["http", "file"]
     return jp_server_config
 
 
@@ -172,6 +172,26 @@ def silent() -> Iterator[str]:
     release.set()
     server.shutdown()
     server.server_close()
+
+
+async def test_a_submodule_of_a_protocol_that_is_not_allowed(place: Place, origin: Path) -> None:
+    """The administrator allows file and http here: a submodule is read by no other protocol."""
+    git(origin, "config", "-f", ".gitmodules", "submodule.part.url", "https://127.0.0.1:1/part.git")
+    git(origin, "commit", "-am", "submodule elsewhere")
+    spec = await form(place, origin, submodules=True, protocols=["https", "ssh"])
+    job = await place.submit(spec)
+    assert job["spec"]["source"]["protocols"] == ["http", "file"]
+    job = await ended(place, job["id"])
+    assert job["reason"]["code"] == "CodeNotCloned", job["reason"]
+    assert "'https' not allowed" in job["reason"]["verbatim"]
+    again = (await place.api("POST", "jobs", job["id"], "rerun")).json
+    assert "'https' not allowed" in (await ended(place, again["id"]))["reason"]["verbatim"]
+
+
+async def test_a_repository_with_too_many_branches(place: Place, origin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git_remote.MOST_ANSWER", 90)
+    answer = await place.create(await form(place, origin))
+    assert (answer.status, answer.json["code"], answer.json["field"]) == (422, "TooManyRefs", "/spec/source/address")
 
 
 async def test_a_repository_that_does_not_answer(

@@ -130,6 +130,36 @@ def test_another_container_and_the_manifest_itself() -> None:
     assert broken(spec_of(extra=extra), host) == ["/manifest/spec/replicaSpecs/0/template/spec/containers/1/image"]
 
 
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow"])
+@pytest.mark.parametrize(
+    ("part", "container", "total", "of_pod"),
+    [
+        ("containers", {"resources": {"limits": {"nvidia.com/gpu": 3}}}, 10, 5),
+        ("containers", {"resources": {"requests": {"amd.com/gpu": "3000m"}}}, 10, 5),
+        ("containers", {"resources": {"limits": {"nvidia.com/gpu": "2k"}}}, 4004, 2002),
+        ("containers", {"resources": {"limits": {"rdma/hca": 8, "cpu": 64}}}, 4, 2),
+        ("initContainers", {"resources": {"limits": {"nvidia.com/gpu": 2}}}, 4, 2),
+        ("initContainers", {"resources": {"limits": {"nvidia.com/gpu": 6}}}, 12, 6),
+        ("initContainers", {"restartPolicy": "Always", "resources": {"limits": {"nvidia.com/gpu": 2}}}, 8, 4),
+    ],
+)  # fmt: skip
+def test_gpus_of_containers_that_the_form_does_not_show(
+    kind: str, part: str, container: dict[str, Any], total: int, of_pod: int
+) -> None:
+    manifest = render(spec_of(), kind)
+    groups = manifest["spec"]["replicaSpecs" if kind == "t9k" else "pytorchReplicaSpecs"]
+    for each in groups if kind == "t9k" else groups.values():
+        each["template"]["spec"].setdefault(part, []).append({"name": "side", "image": "a", **container})
+    spec = parse(manifest).spec
+    assert spec.extra and spec.replica_specs[0].resources.device_count == 2
+    count = "/replica_specs/*/resources/device/count"
+    at = "/spec/replica_specs/0/resources/device"
+    assert broken(spec, {**GPUS, "maximum": total}, {"field": count, "maximum": of_pod}, kind=kind) == []
+    assert broken(spec, {**GPUS, "maximum": total - 1}, kind=kind) == [at]
+    where = f"{at}/count" if of_pod == 2 else "/spec/extra"
+    assert broken(spec, {"field": count, "maximum": of_pod - 1}, kind=kind) == [where]
+
+
 def test_the_image_that_clones_a_repository() -> None:
     def cloned_by(image: str | None) -> JobSpec:
         return spec_of(source={"kind": "git", "address": "https://example.org/a.git", "image": image})

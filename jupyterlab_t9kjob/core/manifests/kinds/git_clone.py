@@ -83,11 +83,9 @@ def _arguments(source: GitRepository) -> list[str]:
 
 def _environment(source: GitRepository) -> list[dict[str, Any]]:
     variables: list[dict[str, Any]] = [
-        {"name": "GIT_ALLOW_PROTOCOL", "value": protocol_of(source.address)},
+        {"name": "GIT_ALLOW_PROTOCOL", "value": ":".join(source.allowed_protocols())},
         {"name": "GIT_TERMINAL_PROMPT", "value": "0"},
     ]
-    if source.submodules:
-        variables[0]["value"] = ":".join(dict.fromkeys([protocol_of(source.address), "https", "ssh"]))
     if source.secret is not None and protocol_of(source.address) != "ssh":
         reference = {"name": source.secret, "key": "username"}
         variables.append({"name": "GITSYNC_USERNAME", "valueFrom": {"secretKeyRef": reference}})

@@ -11,7 +11,6 @@ from ....core.checks import Check, Preview
 from ....core.code import CodeSnapshot, CodeSource, GitRepository
 from ....core.engine.interpreter import Interpreter, ResolveKernel
 from ....core.errors import FieldError, Unavailable
-from ....core.git_address import protocol_of
 from ....core.manifests.entrypoints import RECORD_FOLDER
 from ....core.manifests.names import ENV_ARTIFACTS, ENV_RUNS
 from ....core.recorder import inheriting
@@ -178,7 +177,6 @@ def clone_plan(source: CodeSource | None) -> ClonePlan | None:
     """Return the plan of a job's clone; None if the job runs no git repository."""
     if not isinstance(source, GitRepository) or source.path is None or source.commit is None:
         return None
-    protocols = [protocol_of(source.address), *(["https", "ssh"] if source.submodules else [])]
     return ClonePlan(
         folder=str(PurePath(source.path).parent),
         address=source.address,
@@ -186,5 +184,5 @@ def clone_plan(source: CodeSource | None) -> ClonePlan | None:
         commit=source.commit.id,
         submodules=source.submodules,
         history=source.history,
-        protocols=list(dict.fromkeys(protocols)),
+        protocols=source.allowed_protocols(),
     )
