@@ -112,7 +112,7 @@ class T9kJobApp(ExtensionApp):
     ).tag(config=True)
     presets_file = Unicode(
         help="YAML or JSON file with further presets and locks, under the keys presets and locks. It is read again when"
-        " it changes.",
+        " it changes. No job can be submitted until it could be read once.",
     ).tag(config=True)
     snapshot_bytes = Integer(
         200_000_000, min=1_000_000, help="Largest size in bytes of the copy of a job's code that is made at submission."

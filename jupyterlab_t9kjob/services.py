@@ -82,6 +82,7 @@ class Services:
 
     async def start(self) -> None:
         """Start the services that run in the background."""
+        await self.presets.start()
         await self.jobs.start()
         await self.snapshots.start()
         await self.tries.start()

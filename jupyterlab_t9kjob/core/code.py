@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag
 
 from .base_model import Model, PathText, PlainText
 from .git_address import check_address, check_folder, check_ref, protocol_of
 
+MOST_BRANCH: Final = 256
+"""Longest name of a branch; git and file systems allow longer ones."""
+
 
 class Commit(Model):
     """Commit that was checked out when a snapshot was taken.
 
-    `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch.
+    `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch;
+    a branch with a very long name is left out.
     """
 
     id: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}([0-9a-f]{24})?$")]
-    branch: Annotated[PlainText, StringConstraints(max_length=256)] | None = None
+    branch: Annotated[PlainText, StringConstraints(max_length=MOST_BRANCH)] | None = None
     subject: Annotated[PlainText, StringConstraints(max_length=500)] = ""
     changed: Annotated[int, Field(ge=0)] = 0
 

@@ -78,7 +78,7 @@ def _set(spec: JobSpec, values: list[tuple[str, Any]]) -> JobSpec | None:
 
 
 def _merged(before: list[Any], values: list[Any]) -> list[Any]:
-    names = {value.get("name") for value in values if isinstance(value, dict)}
+    names = [value.get("name") for value in values if isinstance(value, dict)]  # Of any type: they are checked later.
     return [*(each for each in before if each["name"] not in names), *values]
 
 

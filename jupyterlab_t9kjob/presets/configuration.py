@@ -34,17 +34,22 @@ _KEYS: Final = ("presets", "locks")
 
 @dataclass
 class Configured:
-    """Presets and locks of the administrator, and what could not be read."""
+    """Presets and locks of the administrator, and what could not be read.
+
+    `unknown` says why nobody knows which locks there are: the file could never be read since the server started.
+    """
 
     presets: list[Preset] = field(default_factory=list)
     locks: list[Lock] = field(default_factory=list)
     problems: list[PresetProblem] = field(default_factory=list)
+    unknown: PresetProblem | None = None
 
 
 class Configuration:
     """The administrator's presets and locks. The file is read again when it has changed.
 
-    While it can't be read, what was last read stays, so that an error does not remove locks.
+    While it can't be read, what was last read stays, so that an error does not remove locks. If it could never be read,
+    `Configured.unknown` is set, and no job can be submitted.
 
     Parameters
     ----------
@@ -56,32 +61,47 @@ class Configuration:
 
     def __init__(self, presets: Sequence[Any] = (), locks: Sequence[Any] = (), path: Path | None = None) -> None:
         self._content = {"presets": list(presets), "locks": list(locks)}
-        self._path = path
+        self.path = path
         self._stamp: object = None
         self._read: Configured | None = None
+        self._failed = False
         self._logged: set[str] = set()
 
     def read(self) -> Configured:
         """Return the presets and locks (blocking). A new problem is logged once."""
         stamp = self._stamp_now()
-        if self._read is None or stamp != self._stamp:
+        if self._read is None or self._failed or stamp != self._stamp:
             found = Configured()
             add_entries(found, self._content, None, None)
-            if self._path is not None and not self._add_file(found, self._path) and self._read is not None:
-                found.presets, found.locks = self._read.presets, self._read.locks
+            self._failed = self.path is not None and not self._add_file(found, self.path)
+            if self._failed:
+                self._keep(found)
             self._read, self._stamp = found, stamp
-            for problem in found.problems:
-                self._log_once(problem)
+            for each in found.problems:
+                self._log_once(each)
         return self._read
 
+    @property
+    def last(self) -> Configured | None:
+        """What was last read; None before the first time."""
+        return self._read
+
+    def _keep(self, found: Configured) -> None:
+        """Keep what was last read; or note that the locks are not known, because the file could never be read."""
+        if self._read is None or self._read.unknown is not None:
+            found.unknown = found.problems[-1]
+            self._log_once(found.unknown, " No job can be submitted until the file can be read.")
+        else:
+            found.presets, found.locks = self._read.presets, self._read.locks
+
     def _stamp_now(self) -> object:
-        if self._path is None:
+        if self.path is None:
             return None
         try:
-            stat = self._path.stat()
+            stat = self.path.stat()
         except OSError as error:
             return error.errno
-        return stat.st_mtime_ns, stat.st_size, stat.st_ino
+        return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size, stat.st_ino
 
     def _add_file(self, found: Configured, path: Path) -> bool:
         """Add the entries of the file; return False if it can't be read."""
@@ -101,12 +121,12 @@ class Configuration:
             add_entries(found, content, document, path)
         return isinstance(content, dict)
 
-    def _log_once(self, problem: PresetProblem) -> None:
+    def _log_once(self, problem: PresetProblem, effect: str = "") -> None:
         where = f"{problem.path}, line {problem.line}: " if problem.path else ""
         text = f"{where}{problem.name + ': ' if problem.name else ''}{problem.message}"
         if text not in self._logged:
             self._logged.add(text)
-            log.error("jupyterlab_t9kjob: presets and locks of the administrator: %s", text)
+            log.error("jupyterlab_t9kjob: presets and locks of the administrator: %s%s", text, effect)
 
 
 def read_file(path: Path) -> Document:

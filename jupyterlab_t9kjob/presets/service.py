@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from pathlib import Path
 
 from ..core.checks import Check
-from ..core.errors import FieldError
+from ..core.errors import FieldError, Unavailable
 from ..core.git_address import GIT_SYNC_IMAGE
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
+from ..core.translation import _
 from ..jobs.service import JobService
 from .applying import with_values
-from .configuration import Configuration
+from .configuration import Configuration, Configured
 from .locks import applies, check_locks, document_of, with_locks
 from .model import AppliedPreset, ApplyPreset, Lock, Preset, PresetEntry, PresetList, SavePreset
 from .store import PresetStore
+
+log = logging.getLogger(__name__)
 
 
 class Presets:
@@ -41,11 +45,16 @@ class Presets:
         self._configuration = configuration
         self._jobs = jobs
 
+    async def start(self) -> None:
+        """Read the administrator's file, so that the log says at once what is wrong with it."""
+        try:
+            await self._configuration_now()
+        except Unavailable as problem:
+            log.error("jupyterlab_t9kjob: %s No job can be submitted meanwhile.", problem.message)
+
     async def for_form(self, engine: str) -> PresetList:
         """Return the presets and locks for the form of an engine."""
-        own, configured = await asyncio.gather(
-            on_disk(self._store.path, self._store.read), asyncio.to_thread(self._configuration.read)
-        )
+        own, configured = await asyncio.gather(on_disk(self._store.path, self._store.read), self._configuration_now())
         presets = [*own[0], *configured.presets]
         return PresetList(
             presets=[preset for preset in presets if not preset.engines or engine in preset.engines],
@@ -85,6 +94,10 @@ class Presets:
         FieldError
             If the job's `extra` breaks its manifest.
         """
+        try:
+            await self._demand_known()
+        except Unavailable as problem:
+            return [Check.of(problem)]
         locks = await self._locks(engine)
         if not locks:
             return []
@@ -99,13 +112,36 @@ class Presets:
         ------
         FieldError
             If the job breaks a lock; the hint has the administrator's reason.
+        Unavailable
+            If the administrator's file could never be read.
         """
+        await self._demand_known()
         for check in await self.checks(spec, engine):
             raise FieldError(check.message, field=check.field, hint=check.hint, code=check.code)
 
+    async def _demand_known(self) -> None:
+        """Raise `Unavailable` if nobody knows the administrator's locks."""
+        unknown = (await self._configuration_now()).unknown
+        if unknown is not None:
+            message = _("The administrator's rules for jobs can't be read, so no job can be submitted.")
+            hint = _("Tell the administrator about {path}: {problem}", path=unknown.path or "", problem=unknown.message)
+            raise Unavailable(message, code="LocksUnknown", hint=hint)
+
+    async def _configuration_now(self) -> Configured:
+        """Return the administrator's presets and locks; those last read if the file's disk does not answer."""
+        path = self._configuration.path
+        if path is None:
+            return self._configuration.read()
+        try:
+            return await on_disk(path, self._configuration.read)
+        except Unavailable:
+            if self._configuration.last is None:
+                raise
+            return self._configuration.last
+
     async def _locks(self, engine: str) -> list[Lock]:
         """Return the locks that apply to the jobs of an engine."""
-        locks = (await asyncio.to_thread(self._configuration.read)).locks
+        locks = (await self._configuration_now()).locks
         if not locks or not self._jobs.engines.has(engine):
             return []
         facts = self._jobs.engines.facts(engine)

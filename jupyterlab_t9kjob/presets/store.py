@@ -119,7 +119,7 @@ class PresetStore:
         NotFound
             If there is no such preset.
         Conflict
-            If the name is taken, or the file has an error.
+            If the name is taken, or the preset or the file has an error.
         """
         renamed: list[PresetEntry] = []
 
@@ -128,7 +128,11 @@ class PresetStore:
             if _index(entries, name) not in (None, index):
                 raise _taken(name)
             entries[index] = {**entries[index], "name": name}
-            renamed.append(PresetEntry.model_validate(entries[index]))
+            try:
+                renamed.append(PresetEntry.model_validate(entries[index]))
+            except ValidationError as error:
+                hint = _("Correct it in {path}, or delete it.", path=str(self.path))
+                raise Conflict(explained(error), code="BrokenPreset", hint=hint) from error
 
         self._change(change)
         return Preset(**dict(renamed[0]), id=preset_id("own", name), source="own")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.checks import Check
-from ..core.code import Commit, GitRepository
+from ..core.code import MOST_BRANCH, Commit, GitRepository
 from ..core.errors import FieldError, JobError, Unavailable
 from ..core.git_address import PROTOCOLS, is_commit, protocol_of, short_name
 from ..core.git_errors import git_texts
@@ -192,8 +192,8 @@ def _commit(source: GitRepository, remote: Remote) -> Commit:
     found = remote.commit(source.ref)
     if found is None:
         raise no_such_commit(source)
-    branch = source.ref or remote.default
-    return Commit(id=found, branch=None if branch is None or is_commit(branch) else branch)
+    branch = source.ref or remote.default or ""
+    return Commit(id=found, branch=None if is_commit(branch) or len(branch) > MOST_BRANCH else branch or None)
 
 
 def _checks(spec: JobSpec, own: Repository | None, compared: Comparison) -> Iterator[Check]:

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from ..core.code import Commit
+from ..core.code import MOST_BRANCH, Commit
 from .hashes import FileHash, StoredFile
 
 MOST_SECONDS: Final = 10.0
@@ -65,8 +65,10 @@ def head_of(folder: Path) -> Commit | None:
         return None
     ident, _separator, subject = answer.decode("utf-8", "replace").rstrip("\n").partition("\0")
     branch = git(folder, "symbolic-ref", "--quiet", "--short", "HEAD")
-    name = branch.decode("utf-8", "replace").strip()[:256] if branch else None
-    return Commit(id=ident, branch=name or None, subject=subject.replace("\0", "")[:500])
+    name = branch.decode("utf-8", "replace").strip() if branch else ""
+    return Commit(
+        id=ident, branch=name if 0 < len(name) <= MOST_BRANCH else None, subject=subject.replace("\0", "")[:500]
+    )
 
 
 def blobs_of(folder: Path, commit: str) -> dict[str, str] | None:

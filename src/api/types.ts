@@ -1259,7 +1259,8 @@ export interface components {
          * Commit
          * @description Commit that was checked out when a snapshot was taken.
          *
-         *     `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch.
+         *     `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch;
+         *     a branch with a very long name is left out.
          */
         Commit: {
             /** Id */
@@ -1284,7 +1285,8 @@ export interface components {
          * Commit
          * @description Commit that was checked out when a snapshot was taken.
          *
-         *     `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch.
+         *     `changed` counts the copied files that differ from the commit or are not in it. A detached HEAD has no branch;
+         *     a branch with a very long name is left out.
          */
         CommitInput: {
             /** Id */

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from jupyterlab_t9kjob.presets.identifiers import preset_id
 from tests.server.cluster.conftest import Place
 
 REASON = "Only scanned images. <b>Ask</b> gpu-admins."
@@ -188,3 +189,54 @@ async def test_entries_with_an_error_stay_in_the_file(cluster: Place, tmp_path: 
     assert len([each for each in listed["problems"] if each["source"] == "own" and each["line"] > 1]) == 4
     assert (await cluster.api("POST", "launch", "presets", body={"name": "b", "values": SIZE})).status == 201
     assert json.loads(file.read_text())["presets"][:5] == entries
+
+
+async def test_values_of_the_wrong_type_are_reported(cluster: Place, tmp_path: Path) -> None:
+    """Values come from files: nothing in them is an error of the server."""
+    cluster.write("work/train.py")
+    spec = (await cluster.form())["spec"]
+    for value in ([{"name": []}], [{"name": {}}, 1], {"name": 1}, None, "x"):
+        body = {"engine": "t9k", "spec": spec, "values": {"/env": value, "/keep_logs": False}}
+        answer = await cluster.api("POST", "launch", "applied-preset", body=body)
+        assert (answer.status, answer.json["spec"]["keep_logs"]) == (200, False), answer.json
+        assert [note["field"] for note in answer.json["notes"]] == ["/spec/env"]
+    file = tmp_path / "home" / "presets.json"
+    file.parent.mkdir(exist_ok=True)
+    text = json.dumps({"presets": [{"name": "empty", "values": {}}]})
+    file.write_text(text)
+    renamed = await cluster.api("POST", "launch", "presets", preset_id("own", "empty"), body={"name": "b"})
+    assert (renamed.status, renamed.json["code"]) == (409, "BrokenPreset") and str(file) in renamed.json["hint"]
+    assert file.read_text() == text
+
+
+class TestAFileThatCannotBeRead:
+    """Nobody knows the locks then, so no job is submitted."""
+
+    @pytest.fixture
+    def jp_server_config(self, jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+        jp_server_config["T9kJobApp"]["presets_file"] = str(tmp_path / "locks.yaml")
+        return jp_server_config
+
+    async def test_no_job_is_submitted(self, cluster: Place, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+        file = tmp_path / "locks.yaml"
+        cluster.write("work/train.py")
+        spec = (await cluster.form())["spec"]
+        for text in (None, "- a\n", "locks: ["):
+            if text is not None:
+                file.write_text(text)
+            answer = await cluster.create(spec=spec)
+            assert (answer.status, answer.json["code"]) == (503, "LocksUnknown"), answer.json
+            assert str(file) in answer.json["hint"]
+            check = (await cluster.checks(spec, "error"))["LocksUnknown"]
+            assert check["message"] == answer.json["message"]
+            tried = await cluster.api("POST", "tries", body={"engine": "t9k", "spec": spec})
+            assert (tried.status, tried.json["code"]) == (503, "LocksUnknown")
+        said = [record.getMessage() for record in caplog.records if str(file) in record.getMessage()]
+        assert sum("No job can be submitted until" in line for line in said) == 3, said
+        file.write_text("locks:\n- {field: /keep_logs, value: true, reason: because}\n")
+        answer = await cluster.create(spec={**spec, "keep_logs": False})
+        assert (answer.status, answer.json["field"]) == (422, "/spec/keep_logs")
+        file.write_text("locks: [")
+        answer = await cluster.create(spec={**spec, "keep_logs": False})
+        assert (answer.status, answer.json["code"]) == (422, "Locked"), "what was read once stays"
+        assert (await cluster.create(spec=spec)).status == 201

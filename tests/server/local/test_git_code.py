@@ -174,6 +174,19 @@ def silent() -> Iterator[str]:
     server.server_close()
 
 
+async def test_a_branch_with_a_very_long_name(place: Place, origin: Path) -> None:
+    git(origin, "branch", "-m", f"{'a' * 150}/{'b' * 150}")
+    project = place.root / "project"
+    git(project, "branch", "-m", f"{'a' * 150}/{'b' * 150}")
+    job = await place.submit({**await form(place, origin), "paused": True})
+    assert job["spec"]["source"]["commit"]["branch"] is None
+    plain = {**await place.form("project/training/train.py"), "source": None}
+    own = (await place.api("POST", "launch", "repository", body={"spec": plain})).json["own"]
+    assert own["commit"]["branch"] is None and own["commit"]["id"] == git(origin, "rev-parse", "HEAD")
+    spec = plain | {"source": {"kind": "snapshot", "folder": str(project)}, "name": "two"}
+    assert (await place.submit(spec, "request-0002"))["spec"]["source"]["taken"]["commit"]["branch"] is None
+
+
 async def test_a_submodule_of_a_protocol_that_is_not_allowed(place: Place, origin: Path) -> None:
     """The administrator allows file and http here: a submodule is read by no other protocol."""
     git(origin, "config", "-f", ".gitmodules", "submodule.part.url", "https://127.0.0.1:1/part.git")
