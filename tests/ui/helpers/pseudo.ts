@@ -33,6 +33,9 @@ export function choosePseudo(settings: string): void {
 /** As `Intl` writes times in languages that the browser does not know. */
 const DATE = /\b[A-Z]\p{L}{2} \d+, \d{4}, [\d:]+ \w+/gu;
 
+/** Sizes, whose units are the same in all languages. */
+const SIZE = /\d (?:[kMGTP]|[KMGT]i)B\b/g;
+
 /** Fields of the API's answers that the server translates. */
 const TEXTS = new Set([
   'ended',
@@ -151,7 +154,9 @@ export async function shownBy(part: Locator, data: RegExp): Promise<IShown> {
       before = rest;
       rest = rest.replace(/\[[^[\]]*·\]/g, '');
     }
-    return /\p{L}{2}/u.test(rest.replace(DATE, '').replace(data, ''));
+    return /\p{L}{2}/u.test(
+      rest.replace(DATE, '').replace(SIZE, '').replace(data, '')
+    );
   });
   return { missed: [...new Set(missed)], cut: [...new Set(shown.cut)] };
 }
