@@ -91,9 +91,10 @@ class ContentsRoot:
     def api(self, path: str | Path) -> str | None:
         """Return the contents API path of an absolute path; None if it is outside the root."""
         try:
-            return Path(os.path.normpath(path)).relative_to(self.folder).as_posix().removeprefix(".")
+            relative = Path(os.path.normpath(path)).relative_to(self.folder).as_posix()
         except (ValueError, Unavailable):
             return None
+        return "" if relative == "." else relative
 
 
 def outside(path: str | Path, folder: Path, field: str, target: Path | None = None) -> FieldError:

@@ -13,6 +13,7 @@ from .core.engine.context import EngineContext
 from .core.engine.interpreter import Interpreter
 from .core.errors import Unavailable
 from .engines.registry import load_engines
+from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed import Feed
 from .jobs.metrics import MetricReader
@@ -60,6 +61,8 @@ class Services:
         Presets of the launch form, and the administrator's locks.
     tries
         Tries of jobs on this machine.
+    experiments
+        Runs that trainings recorded.
     """
 
     jobs: JobService
@@ -70,6 +73,7 @@ class Services:
     snapshots: Snapshots
     presets: Presets
     tries: Tries
+    experiments: Experiments
     sweeps: SweepService = field(init=False)
     sweep_runner: SweepRunner = field(init=False)
     sweep_rules: SweepRules = field(init=False)
@@ -96,7 +100,7 @@ class Services:
         await asyncio.gather(self.sweep_runner.stop(), self.sweep_rules.stop())
         await self.feed.stop()
         await self.snapshots.stop()
-        await asyncio.gather(self.tensorboards.stop(), self.jobs.stop(), self.tries.stop())
+        await asyncio.gather(self.tensorboards.stop(), self.jobs.stop(), self.tries.stop(), self.experiments.stop())
 
 
 def make_services(
@@ -153,4 +157,5 @@ def make_services(
     presets = Presets(home, configuration, jobs, limits.git_image)
     launch = Launch(root, kernels, jobs, code.taking, presets, sweep_limit)
     tries = Tries(root, kernels, jobs, home)
-    return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries)
+    experiments = Experiments(root, jobs, home)
+    return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries, experiments)

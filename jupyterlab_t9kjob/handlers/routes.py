@@ -10,6 +10,7 @@ from .base import UnknownRoute
 from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
 from .code import CodeFileHandler, CodeHandler, RepositoryHandler, RestoreHandler, SnapshotDiffHandler, SnapshotHandler
 from .downloads import LogArchiveHandler, LogFileHandler, LogTextHandler
+from .experiments import CurvesHandler, RemovalHandler, RunHandler, RunsHandler, ValuesHandler
 from .jobs import (
     ActionHandler,
     CheckpointsHandler,
@@ -66,6 +67,11 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "launch/repository": RepositoryHandler,
     "tries": TriesHandler,
     "tries/{id}": TryHandler,
+    "experiments/runs": RunsHandler,
+    "experiments/runs/{id}": RunHandler,
+    "experiments/runs/{id}/values": ValuesHandler,
+    "experiments/curves": CurvesHandler,
+    "experiments/removal": RemovalHandler,
     "cluster/queues": QueuesHandler,
     "cluster/capacity": CapacityHandler,
     "cluster/nodes": NodesHandler,

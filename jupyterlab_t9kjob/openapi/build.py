@@ -25,6 +25,7 @@ from ..core.spec import (
     NAME_PATTERN,
     NAMESPACE_PATTERN,
 )
+from ..experiments import model as experiments
 from ..handlers import messages
 from ..jobs.sweeps import SweepResult, SweepResults
 from ..launch import model as launch
@@ -55,6 +56,9 @@ REQUESTS: dict[str, Any] = {
     "RestoreRequest": snapshots.RestoreRequest,
     "TryRequest": tries.TryRequest,
     "OpenTensorBoard": tensorboard.OpenTensorBoard,
+    "CurvesRequest": experiments.CurvesRequest,
+    "EditRun": experiments.EditRun,
+    "RemoveRuns": experiments.RemoveRuns,
     "Subscribe": messages.Subscribe,
     "LogRequest": messages.LogRequest,
 }
@@ -90,6 +94,12 @@ ANSWERS: dict[str, Any] = {
     "Prefill": launch.Prefill,
     "TensorBoardList": messages.TensorBoardList,
     "TensorBoard": tensorboard.TensorBoard,
+    "RunTable": experiments.RunTable,
+    "RunDetail": experiments.RunDetail,
+    "RunRow": experiments.RunRow,
+    "Curves": experiments.Curves,
+    "Points": experiments.Points,
+    "Removal": experiments.Removal,
     "ApiError": messages.ApiError,
     "StreamMessage": messages.StreamMessage,
     "LogMessage": messages.LogMessage,

@@ -711,6 +711,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/experiments/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the runs below a folder, or wait for changes since a revision */
+        get: operations["listRuns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return a run in full */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change tags, note or archived state of a run; its own files stay as they are */
+        patch: operations["editRun"];
+        trace?: never;
+    };
+    "/t9kjob/experiments/runs/{id}/values": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the values of a metric as they are in the file */
+        get: operations["getValues"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return curves, reduced by minimum and maximum for each pixel */
+        post: operations["getCurves"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/removal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Delete the folders of runs; or list what would be deleted */
+        post: operations["removeRuns"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -853,6 +939,30 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Association
+         * @description An input or output of a run.
+         */
+        Association: {
+            /**
+             * Id
+             * @description Id of the artifact; null if it is not found or no artifact.
+             * @default null
+             */
+            id: string | null;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /**
+             * Path
+             * @description Folder in the contents API; null if it is not found.
+             * @default null
+             */
+            path: string | null;
+            /** Found */
+            found: boolean;
         };
         /**
          * Attempt
@@ -1382,6 +1492,73 @@ export interface components {
             request_id: string;
         };
         /**
+         * Curve
+         * @description A metric of a run, reduced to minimum and maximum of each pixel in the order of appearance.
+         */
+        Curve: {
+            /** Run */
+            run: string;
+            /** Metric */
+            metric: string;
+            /** X */
+            x: (number | ("nan" | "inf" | "-inf"))[];
+            /** Y */
+            y: (number | ("nan" | "inf" | "-inf"))[];
+            /**
+             * Count
+             * @description Number of points in the file.
+             */
+            count: number;
+            not_finite: components["schemas"]["NotFinite"];
+            /**
+             * Truncated
+             * @description True if the file was not read to its end, or the width was reduced.
+             * @default false
+             */
+            truncated: boolean;
+        };
+        /**
+         * Curves
+         * @description Curves of several runs and metrics. Metrics that a run does not have are left out.
+         */
+        Curves: {
+            /** Curves */
+            curves: components["schemas"]["Curve"][];
+        };
+        /**
+         * CurvesRequest
+         * @description Request for curves.
+         */
+        CurvesRequest: {
+            /** Runs */
+            runs: string[];
+            /** Metrics */
+            metrics: string[];
+            /**
+             * X
+             * @default step
+             * @enum {string}
+             */
+            x?: "step" | "epoch" | "time";
+            /**
+             * Width
+             * @default 1000
+             */
+            width?: number;
+            /**
+             * First
+             * @description Smallest x.
+             * @default null
+             */
+            first?: number | null;
+            /**
+             * Last
+             * @description Largest x.
+             * @default null
+             */
+            last?: number | null;
+        };
+        /**
          * Debug
          * @description Debug mode of one replica type: the container waits instead of running.
          */
@@ -1524,6 +1701,27 @@ export interface components {
             name?: string;
             /** Count */
             count: number;
+        };
+        /**
+         * EditRun
+         * @description Change of what the user noted about a run. The run's own files stay as they are.
+         */
+        EditRun: {
+            /**
+             * Tags
+             * @default null
+             */
+            tags?: string[] | null;
+            /**
+             * Note
+             * @default null
+             */
+            note?: string | null;
+            /**
+             * Archived
+             * @default null
+             */
+            archived?: boolean | null;
         };
         /**
          * Elastic
@@ -1908,6 +2106,24 @@ export interface components {
              * @default null
              */
             diff: string | null;
+        };
+        /**
+         * FileEntry
+         * @description A file of a run or artifact.
+         */
+        FileEntry: {
+            /**
+             * Path
+             * @description Path in the contents API.
+             */
+            path: string;
+            /** Size */
+            size: number;
+            /**
+             * Modified At
+             * @description Seconds since the epoch, UTC.
+             */
+            modified_at: number;
         };
         /**
          * Fix
@@ -2441,6 +2657,22 @@ export interface components {
              * @description Number of jobs on all pages.
              */
             total: number;
+        };
+        /**
+         * JobRef
+         * @description The job of a run.
+         */
+        JobRef: {
+            /** Id */
+            id: string;
+            /** Engine */
+            engine: string;
+            /** Namespace */
+            namespace: string;
+            /** Uid */
+            uid: string;
+            /** Name */
+            name: string;
         };
         /**
          * JobSpec
@@ -3619,6 +3851,27 @@ export interface components {
             limited: string | null;
         };
         /**
+         * NotFinite
+         * @description Values of a curve that are not finite.
+         */
+        NotFinite: {
+            /**
+             * Count
+             * @default 0
+             */
+            count: number;
+            /**
+             * First Step
+             * @default null
+             */
+            first_step: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Last Step
+             * @default null
+             */
+            last_step: number | ("nan" | "inf" | "-inf") | null;
+        };
+        /**
          * NotebookCell
          * @description A code cell of a notebook, and what becomes of it in a job.
          */
@@ -3766,6 +4019,16 @@ export interface components {
             pushed: boolean;
         };
         /**
+         * Parameter
+         * @description One hyperparameter.
+         */
+        Parameter: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: number | string | boolean | null;
+        };
+        /**
          * Pod
          * @description A replica's pod as it is in the cluster.
          */
@@ -3825,6 +4088,47 @@ export interface components {
              * @default false
              */
             read_only: boolean;
+        };
+        /**
+         * Point
+         * @description One value of a metric.
+         */
+        Point: {
+            /**
+             * Step
+             * @default null
+             */
+            step: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Epoch
+             * @default null
+             */
+            epoch: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Time
+             * @default null
+             */
+            time: number | null;
+            /** Value */
+            value: number | ("nan" | "inf" | "-inf");
+        };
+        /**
+         * Points
+         * @description Values of a metric as they are in the file.
+         */
+        Points: {
+            /** Points */
+            points: components["schemas"]["Point"][];
+            /**
+             * First
+             * @description Number of the first point, from 0.
+             */
+            first: number;
+            /**
+             * Count
+             * @description Number of all points.
+             */
+            count: number;
         };
         /**
          * Pool
@@ -4408,6 +4712,51 @@ export interface components {
             folder: string;
         };
         /**
+         * Removal
+         * @description What is deleted, or was deleted.
+         */
+        Removal: {
+            /** Items */
+            items: components["schemas"]["RemovalItem"][];
+            /**
+             * Size
+             * @description Bytes of all items.
+             */
+            size: number;
+        };
+        /**
+         * RemovalItem
+         * @description A folder that is deleted.
+         */
+        RemovalItem: {
+            /** Id */
+            id: string;
+            /** Path */
+            path: string;
+            /**
+             * Size
+             * @description Bytes.
+             */
+            size: number;
+            /** Files */
+            files: number;
+            /**
+             * Ours
+             * @description True if the recorder wrote it; False for files of another program.
+             */
+            ours: boolean;
+        };
+        /**
+         * RemoveRuns
+         * @description Request to delete runs or artifacts.
+         */
+        RemoveRuns: {
+            /** Ids */
+            ids: string[];
+            /** Dry Run */
+            dry_run: boolean;
+        };
+        /**
          * RenamePreset
          * @description Request to rename a preset of the user.
          */
@@ -4746,6 +5095,138 @@ export interface components {
             skip_init?: boolean;
         };
         /**
+         * RunColumn
+         * @description A column that the table of runs can have.
+         */
+        RunColumn: {
+            /** Name */
+            name: string;
+            /**
+             * Group
+             * @enum {string}
+             */
+            group: "parameters" | "metrics" | "environment";
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "number" | "text" | "boolean";
+            /**
+             * Runs
+             * @description Number of runs that have it.
+             */
+            runs: number;
+            /**
+             * Distinct
+             * @description Number of different values, at most 1000; 0 for metrics.
+             */
+            distinct: number;
+            /**
+             * Goal
+             * @description Which value of a metric is the best.
+             * @default null
+             */
+            goal: ("min" | "max") | null;
+        };
+        /**
+         * RunDetail
+         * @description A run in full.
+         */
+        RunDetail: {
+            run: components["schemas"]["RunRow"];
+            /** Parameters */
+            parameters: components["schemas"]["Parameter"][];
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /** Environment */
+            environment: {
+                [key: string]: number | string | boolean | null;
+            };
+            /** Packages */
+            packages: {
+                [key: string]: string;
+            };
+            /** Git */
+            git: {
+                [key: string]: number | string | boolean | null;
+            };
+            /**
+             * Metrics
+             * @description Names of all metrics.
+             */
+            metrics: string[];
+            /**
+             * Files
+             * @description The first 1000.
+             */
+            files: components["schemas"]["FileEntry"][];
+            /** Inputs */
+            inputs: components["schemas"]["Association"][];
+            /** Outputs */
+            outputs: components["schemas"]["Association"][];
+            /** Checkpoints */
+            checkpoints: components["schemas"]["FileEntry"][];
+            /**
+             * Sources
+             * @description Where each part comes from.
+             */
+            sources: {
+                [key: string]: string;
+            };
+            /**
+             * Attempts
+             * @description Ids of all runs of the same job, oldest first.
+             */
+            attempts: string[];
+        };
+        /**
+         * RunMetric
+         * @description One metric of a run in short. Minimum and maximum are those of the finite values.
+         */
+        RunMetric: {
+            /** Last */
+            last: number | ("nan" | "inf" | "-inf");
+            /**
+             * Last Step
+             * @default null
+             */
+            last_step: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Min
+             * @description Null if no value is finite.
+             * @default null
+             */
+            min: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Min Step
+             * @default null
+             */
+            min_step: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Max
+             * @default null
+             */
+            max: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Max Step
+             * @default null
+             */
+            max_step: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Count
+             * @default 0
+             */
+            count: number;
+            /**
+             * Curve
+             * @description At most 44 values, reduced by extremes; empty unless asked by `curves`.
+             */
+            curve: (number | ("nan" | "inf" | "-inf"))[];
+        };
+        /**
          * RunPolicy
          * @description Restarts, deadline and clean-up of the whole job.
          *
@@ -4820,6 +5301,140 @@ export interface components {
              * @default null
              */
             ttl_seconds?: number | null;
+        };
+        /**
+         * RunRow
+         * @description One row of the table of runs.
+         */
+        RunRow: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Suffix
+             * @description Six characters that tell runs of one name apart; may be empty.
+             * @default
+             */
+            suffix: string;
+            /**
+             * Origin
+             * @enum {string}
+             */
+            origin: "recorder" | "events" | "mlflow" | "wandb" | "job";
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "running" | "complete" | "error" | "stale" | "unknown";
+            /**
+             * Sentence
+             * @description “Running, epoch 11 of 15”, “Running, but its process has gone”.
+             */
+            sentence: string;
+            /**
+             * Path
+             * @description Folder in the contents API; null for a job that has no folder.
+             * @default null
+             */
+            path: string | null;
+            /** @default null */
+            job: components["schemas"]["JobRef"] | null;
+            /**
+             * Started At
+             * @default null
+             */
+            started_at: number | null;
+            /**
+             * Ended At
+             * @default null
+             */
+            ended_at: number | null;
+            /**
+             * Seconds
+             * @default null
+             */
+            seconds: number | null;
+            /**
+             * Epoch
+             * @default null
+             */
+            epoch: number | ("nan" | "inf" | "-inf") | null;
+            /**
+             * Parameters
+             * @description Nested names are joined by dots.
+             */
+            parameters: {
+                [key: string]: number | string | boolean | null;
+            };
+            /**
+             * Metrics
+             * @description By `<type>.<metric>` or tag.
+             */
+            metrics: {
+                [key: string]: components["schemas"]["RunMetric"];
+            };
+            /** Environment */
+            environment: {
+                [key: string]: number | string | boolean | null;
+            };
+            /** Labels */
+            labels: string[];
+            /** Tags */
+            tags: string[];
+            /**
+             * Note
+             * @default
+             */
+            note: string;
+            /**
+             * Archived
+             * @default false
+             */
+            archived: boolean;
+        };
+        /**
+         * RunTable
+         * @description Runs below a folder, or the changes since a revision.
+         */
+        RunTable: {
+            /** Revision */
+            revision: number;
+            /**
+             * Complete
+             * @description False if the answer has only the changes since the revision of the request.
+             */
+            complete: boolean;
+            /**
+             * Scanning
+             * @description True while folders are searched; more runs may follow.
+             */
+            scanning: boolean;
+            /** Runs */
+            runs: components["schemas"]["RunRow"][];
+            /**
+             * Removed
+             * @description Ids of runs that are gone.
+             */
+            removed: string[];
+            /** Columns */
+            columns: components["schemas"]["RunColumn"][];
+            /**
+             * Unreadable
+             * @description The first 50.
+             */
+            unreadable: components["schemas"]["Unreadable"][];
+            /**
+             * Unreadable Count
+             * @default 0
+             */
+            unreadable_count: number;
+            /**
+             * Left Out
+             * @description What the search did not reach; null if it reached everything.
+             * @default null
+             */
+            left_out: string | null;
         };
         /**
          * Runtime
@@ -6275,6 +6890,16 @@ export interface components {
             type: "unfollow";
         };
         /**
+         * Unreadable
+         * @description A folder or file that can't be read as a run.
+         */
+        Unreadable: {
+            /** Path */
+            path: string;
+            /** Problem */
+            problem: string;
+        };
+        /**
          * Volume
          * @description A PersistentVolumeClaim, as the form offers it.
          */
@@ -6337,6 +6962,7 @@ export type Amount = components['schemas']['Amount'];
 export type ApiError = components['schemas']['ApiError'];
 export type AppliedPreset = components['schemas']['AppliedPreset'];
 export type ApplyPreset = components['schemas']['ApplyPreset'];
+export type Association = components['schemas']['Association'];
 export type Attempt = components['schemas']['Attempt'];
 export type Capability = components['schemas']['Capability'];
 export type Capacity = components['schemas']['Capacity'];
@@ -6354,12 +6980,16 @@ export type Commit = components['schemas']['Commit'];
 export type CommitInput = components['schemas']['CommitInput'];
 export type CreateJob = components['schemas']['CreateJob'];
 export type CreateSweep = components['schemas']['CreateSweep'];
+export type Curve = components['schemas']['Curve'];
+export type Curves = components['schemas']['Curves'];
+export type CurvesRequest = components['schemas']['CurvesRequest'];
 export type Debug = components['schemas']['Debug'];
 export type DebugInput = components['schemas']['DebugInput'];
 export type Delta = components['schemas']['Delta'];
 export type Device = components['schemas']['Device'];
 export type DeviceInfo = components['schemas']['DeviceInfo'];
 export type DeviceInput = components['schemas']['DeviceInput'];
+export type EditRun = components['schemas']['EditRun'];
 export type Elastic = components['schemas']['Elastic'];
 export type ElasticInput = components['schemas']['ElasticInput'];
 export type EngineFacts = components['schemas']['EngineFacts'];
@@ -6375,6 +7005,7 @@ export type EventList = components['schemas']['EventList'];
 export type ExpandSweep = components['schemas']['ExpandSweep'];
 export type Failure = components['schemas']['Failure'];
 export type FileDiff = components['schemas']['FileDiff'];
+export type FileEntry = components['schemas']['FileEntry'];
 export type Fix = components['schemas']['Fix'];
 export type FollowLog = components['schemas']['FollowLog'];
 export type Frame = components['schemas']['Frame'];
@@ -6385,6 +7016,7 @@ export type Job = components['schemas']['Job'];
 export type JobCode = components['schemas']['JobCode'];
 export type JobDetail = components['schemas']['JobDetail'];
 export type JobPage = components['schemas']['JobPage'];
+export type JobRef = components['schemas']['JobRef'];
 export type JobSpec = components['schemas']['JobSpec'];
 export type JobSpecInput = components['schemas']['JobSpecInput'];
 export type JobSummary = components['schemas']['JobSummary'];
@@ -6416,13 +7048,17 @@ export type MountInput = components['schemas']['MountInput'];
 export type NamespaceQuota = components['schemas']['NamespaceQuota'];
 export type NodeCapacity = components['schemas']['NodeCapacity'];
 export type NodeList = components['schemas']['NodeList'];
+export type NotFinite = components['schemas']['NotFinite'];
 export type NotebookCell = components['schemas']['NotebookCell'];
 export type NotebookInfo = components['schemas']['NotebookInfo'];
 export type NotebookLaunch = components['schemas']['NotebookLaunch'];
 export type OpenTensorBoard = components['schemas']['OpenTensorBoard'];
 export type OwnRepository = components['schemas']['OwnRepository'];
+export type Parameter = components['schemas']['Parameter'];
 export type Pod = components['schemas']['Pod'];
 export type PodMount = components['schemas']['PodMount'];
+export type Point = components['schemas']['Point'];
+export type Points = components['schemas']['Points'];
 export type Pool = components['schemas']['Pool'];
 export type Prefill = components['schemas']['Prefill'];
 export type PrefillRequest = components['schemas']['PrefillRequest'];
@@ -6441,6 +7077,9 @@ export type ReadManifest = components['schemas']['ReadManifest'];
 export type ReadManifestRequest = components['schemas']['ReadManifestRequest'];
 export type Reason = components['schemas']['Reason'];
 export type RecorderOffer = components['schemas']['RecorderOffer'];
+export type Removal = components['schemas']['Removal'];
+export type RemovalItem = components['schemas']['RemovalItem'];
+export type RemoveRuns = components['schemas']['RemoveRuns'];
 export type RenamePreset = components['schemas']['RenamePreset'];
 export type Replica = components['schemas']['Replica'];
 export type ReplicaList = components['schemas']['ReplicaList'];
@@ -6455,8 +7094,13 @@ export type RestoreRequest = components['schemas']['RestoreRequest'];
 export type Restored = components['schemas']['Restored'];
 export type ResumeSpec = components['schemas']['ResumeSpec'];
 export type ResumeSpecInput = components['schemas']['ResumeSpecInput'];
+export type RunColumn = components['schemas']['RunColumn'];
+export type RunDetail = components['schemas']['RunDetail'];
+export type RunMetric = components['schemas']['RunMetric'];
 export type RunPolicy = components['schemas']['RunPolicy'];
 export type RunPolicyInput = components['schemas']['RunPolicyInput'];
+export type RunRow = components['schemas']['RunRow'];
+export type RunTable = components['schemas']['RunTable'];
 export type Runtime = components['schemas']['Runtime'];
 export type RuntimeInput = components['schemas']['RuntimeInput'];
 export type SavePreset = components['schemas']['SavePreset'];
@@ -6500,6 +7144,7 @@ export type Try = components['schemas']['Try'];
 export type TryLine = components['schemas']['TryLine'];
 export type TryRequest = components['schemas']['TryRequest'];
 export type UnfollowLog = components['schemas']['UnfollowLog'];
+export type Unreadable = components['schemas']['Unreadable'];
 export type Volume = components['schemas']['Volume'];
 export type VolumeList = components['schemas']['VolumeList'];
 export type $defs = Record<string, never>;
@@ -10091,6 +10736,441 @@ export interface operations {
                 };
                 content: {
                     "*/*": unknown;
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                folder?: string;
+                revision?: number;
+                metrics?: string[];
+                curves?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunTable"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDetail"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    editRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditRun"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunRow"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getValues: {
+        parameters: {
+            query: {
+                metric: string;
+                first?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Points"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getCurves: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurvesRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Curves"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    removeRuns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RemoveRuns"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Removal"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
                 };
             };
         };

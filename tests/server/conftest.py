@@ -37,6 +37,7 @@ def jp_server_config() -> dict[str, Any]:
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Replaces the engine, launching and TensorBoards."""
+    from jupyterlab_t9kjob.experiments.service import Experiments
     from jupyterlab_t9kjob.jobs.engines import Engines
     from jupyterlab_t9kjob.jobs.feed import Feed
     from jupyterlab_t9kjob.jobs.service import JobService
@@ -67,6 +68,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
             code,
             presets,
             tries,
+            Experiments(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
         )
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)

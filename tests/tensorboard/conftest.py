@@ -22,6 +22,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
+from jupyterlab_t9kjob.experiments.service import Experiments
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.feed import Feed
 from jupyterlab_t9kjob.jobs.service import JobService
@@ -116,7 +117,8 @@ def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPa
         code = Snapshots(jobs, ContentsRoot(app.serverapp.contents_manager), tmp_path, Limits())
         presets = Presets(tmp_path, Configuration(), jobs)
         tries = Tries(ContentsRoot(app.serverapp.contents_manager), None, jobs, tmp_path)  # type: ignore[arg-type]
-        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, feed, code, presets, tries)
+        runs = Experiments(ContentsRoot(app.serverapp.contents_manager), jobs, tmp_path)
+        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, feed, code, presets, tries, runs)
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return found

@@ -1,0 +1,143 @@
+"""What the reader of a program's files tells about a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from ..core.system.files import open_regular
+from .model import Origin
+from .series import Position, Series
+
+PART_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of a file of metrics that are read at once."""
+
+
+@dataclass
+class Facts:
+    """A run without its metrics. Everything in it can be written as JSON.
+
+    Attributes
+    ----------
+    status
+        `Running`, `Complete` or `Error`, or what the file says instead.
+    started, ended
+        Seconds since the epoch.
+    parameters, environment
+        Plain values by name.
+    associations
+        Inputs and outputs: kind, name, and the folder or id that the file names.
+    """
+
+    origin: Origin
+    name: str
+    suffix: str = ""
+    status: str = ""
+    started: float | None = None
+    ended: float | None = None
+    description: str = ""
+    labels: list[str] = field(default_factory=list)
+    parameters: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, Any] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+    git: dict[str, Any] = field(default_factory=dict)
+    associations: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+
+
+@dataclass
+class MetricLog:
+    """Metrics of one file or of the event files of one folder, read up to an offset.
+
+    Attributes
+    ----------
+    offsets
+        Number of bytes that were read, by the name of the file.
+    series
+        The metrics by name.
+    unreadable
+        Number of items that could not be read.
+    """
+
+    offsets: dict[str, int] = field(default_factory=dict)
+    series: dict[str, Series] = field(default_factory=dict)
+    unreadable: int = 0
+
+
+class Source(Protocol):
+    """Reader of the runs of one program. All methods block."""
+
+    origin: Origin
+
+    def is_run(self, folder: Path, names: frozenset[str]) -> bool:
+        """Return True if a folder is a run.
+
+        Parameters
+        ----------
+        folder
+            The folder.
+        names
+            Names of the files and folders in it.
+        """
+        ...
+
+    def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
+        """Return modification time (nanoseconds) and size of each file of the run, by its path below the folder."""
+        ...
+
+    def facts(self, folder: Path) -> Facts:
+        """Read everything except the metrics.
+
+        Raises
+        ------
+        OSError, NotReadable
+            If the files can't be read.
+        """
+        ...
+
+    def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
+        """Read on until a time of `time.monotonic`; return True if everything was read.
+
+        Parameters
+        ----------
+        folder
+            The run.
+        files
+            What `files` returned.
+        log
+            What was read before.
+        end
+            When to stop.
+        """
+        ...
+
+    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
+        """Yield all values of a metric with their positions.
+
+        Parameters
+        ----------
+        folder
+            The run.
+        metric
+            Name of the metric.
+        """
+        ...
+
+
+def read_part(path: Path, offset: int, most: int = PART_BYTES) -> bytes:
+    """Return a part of a file; links are refused.
+
+    Parameters
+    ----------
+    path
+        The file.
+    offset
+        Where the part begins.
+    most
+        Largest size in bytes.
+    """
+    with open_regular(path, follow=False) as file:
+        file.seek(offset)
+        return file.read(most)

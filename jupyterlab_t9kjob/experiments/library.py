@@ -1,0 +1,257 @@
+"""The runs that are known: found by a search, read by their sources, watched while somebody asks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ..contents_paths import ContentsRoot
+from ..core.system.disk_threads import on_disk
+from ..core.translation import Text, _
+from .facts import Facts, MetricLog, Source
+from .finder import find, listed
+from .sources.recorder import RecorderSource
+from .sources.yaml_files import NotReadable
+
+READ_SECONDS: Final = 0.3
+"""How long one call in a thread reads; changes are published after it."""
+CHECKED_AT_ONCE: Final = 300
+KEPT_REMOVALS: Final = 5000
+
+SOURCES: Final[tuple[Source, ...]] = (RecorderSource(),)
+
+
+@dataclass
+class Known:
+    """A run that is known.
+
+    Attributes
+    ----------
+    path
+        Its folder in the contents API.
+    files
+        Modification times and sizes of its files when they were read.
+    facts
+        None until they were read.
+    read
+        True once all metrics were read.
+    revision
+        Revision of the last change.
+    lock
+        Held while the metrics change or are copied.
+    """
+
+    id: str
+    folder: Path
+    path: str
+    source: Source
+    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    facts: Facts | None = None
+    log: MetricLog = field(default_factory=MetricLog)
+    read: bool = False
+    problem: Text | None = None
+    revision: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def written_at(self) -> float:
+        """When a file of the run was changed last, seconds since the epoch."""
+        return max((modified for modified, _size in self.files.values()), default=0) / 1e9
+
+
+@dataclass
+class Area:
+    """A folder that was searched.
+
+    Attributes
+    ----------
+    parents
+        Folders in it with their modification times.
+    links
+        Links in place of runs.
+    searched_at
+        Time of the last search, of `time.monotonic`; None before the first one.
+    """
+
+    top: Path
+    parents: dict[Path, int] = field(default_factory=dict)
+    links: list[Path] = field(default_factory=list)
+    complete: bool = True
+    searching: bool = False
+    searched_at: float | None = None
+
+
+class Library:
+    """All known runs of this server.
+
+    Parameters
+    ----------
+    root
+        The contents root, in which all runs are.
+    """
+
+    def __init__(self, root: ContentsRoot) -> None:
+        self._root = root
+        # Revisions of an earlier server are smaller, so that a page that has one gets a complete answer.
+        self.revision = self.first_revision = time.time_ns() // 1_000_000
+        self.runs: dict[Path, Known] = {}
+        self.by_id: dict[str, Known] = {}
+        self.areas: dict[Path, Area] = {}
+        self.removed: dict[str, tuple[int, Path]] = {}
+        self._changed = asyncio.Event()
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def publish(self, known: Iterable[Known] = ()) -> None:
+        """Give changed runs a new revision, and wake those who wait."""
+        self.revision += 1
+        for run in known:
+            run.revision = self.revision
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, seconds: float) -> None:
+        """Return after the next change, or after some seconds."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+
+    def below(self, top: Path) -> list[Known]:
+        """Return the runs below a folder, or the run in it."""
+        return [known for folder, known in self.runs.items() if folder.is_relative_to(top)]
+
+    def area(self, top: Path) -> Area:
+        """Return the state of the search of a folder."""
+        return self.areas.setdefault(top, Area(top))
+
+    # -- search -------------------------------------------------------------------------------------------------------
+
+    async def search(self, top: Path) -> None:
+        """Search a folder and read what is new or has changed."""
+        area = self.area(top)
+        area.searching = True
+        try:
+            found = await on_disk(top, find, top, SOURCES)
+            area.parents, area.links, area.complete = found.parents, found.links, found.complete
+            for folder, source in found.runs.items():
+                self._add(folder, source)
+            if found.complete:
+                self._drop([known for known in self.below(top) if known.folder not in found.runs])
+            await self.refresh(self.below(top))
+        finally:
+            area.searching, area.searched_at = False, time.monotonic()
+            self.publish()
+
+    def _add(self, folder: Path, source: Source) -> None:
+        path = self._root.api(folder)
+        if path is None or folder in self.runs:
+            return
+        known = Known(run_id(path), folder, path, source)
+        self.runs[folder] = self.by_id[known.id] = known
+
+    def _drop(self, gone: Iterable[Known]) -> None:
+        for known in gone:
+            self.runs.pop(known.folder, None)
+            self.by_id.pop(known.id, None)
+            self.removed[known.id] = self.revision + 1, known.folder
+            while len(self.removed) > KEPT_REMOVALS:
+                self.first_revision = self.removed.pop(next(iter(self.removed)))[0]
+
+    async def refresh(self, runs: Sequence[Known]) -> bool:
+        """Read what has changed in some runs, first all facts, then the metrics; return True for a change."""
+        begun = self.revision
+        waiting: list[Known] = []
+        for begin in range(0, len(runs), CHECKED_AT_ONCE):
+            part = runs[begin : begin + CHECKED_AT_ONCE]
+            changed, gone = await on_disk(part[0].folder, _read_facts, part)
+            if changed or gone:
+                self._drop(gone)
+                self.publish(changed)
+            waiting += [known for known in part if not known.read and known.facts is not None]
+        while waiting:
+            done = await on_disk(waiting[0].folder, _read_metrics, waiting)
+            self.publish(waiting[:done] or waiting[:1])
+            # A run with more to read goes to the end.
+            waiting = [*waiting[max(done, 1) :], *(known for known in waiting[: max(done, 1)] if not known.read)]
+        return self.revision != begun
+
+    async def look(self, top: Path, active: Callable[[Known], bool], rolling: int) -> None:
+        """Look once for changes below a folder, without searching it.
+
+        Parameters
+        ----------
+        top
+            The folder.
+        active
+            Tells the runs whose files are likely to change.
+        rolling
+            Number of the look; each one checks another part of the other runs and folders.
+        """
+        area, runs = self.area(top), self.below(top)
+        others = [known for known in runs if not active(known)]
+        share = max(1, len(others) // CHECKED_AT_ONCE)
+        await self.refresh([*filter(active, runs), *others[rolling % share :: share]])
+        folders = list(area.parents)
+        homes = {known.folder.parent for known in runs}
+        share = max(1, len(folders) // (10 * CHECKED_AT_ONCE))
+        wanted = [folder for at, folder in enumerate(folders) if folder in homes or at % share == rolling % share]
+        changed = await on_disk(top, _changed_folders, wanted, area.parents) if wanted else []
+        if any(folder not in self.runs for folder in changed):
+            await self.search(top)
+
+
+def run_id(path: str) -> str:
+    """Return the id of a run: a hash of its folder's path in the contents API."""
+    return hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()
+
+
+def _changed_folders(folders: Sequence[Path], times: Mapping[Path, int]) -> list[Path]:
+    """Return the folders whose content has changed (blocking)."""
+    changed = []
+    for folder in folders:
+        try:
+            modified = folder.lstat().st_mtime_ns
+        except OSError:
+            modified = 0
+        if modified != times.get(folder):
+            changed.append(folder)
+    return changed
+
+
+def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
+    """Read the facts of runs whose files have changed (blocking); return those that have changed, and those gone."""
+    changed, gone = [], []
+    for known in runs:
+        files = known.source.files(known.folder)
+        if files == known.files and (known.facts is not None or known.problem is not None):
+            continue
+        if not files and not listed(known.folder, 1)[3]:
+            gone.append(known)
+            continue
+        try:
+            known.facts = known.source.facts(known.folder)
+            known.problem = None
+        except NotReadable as problem:
+            known.problem = _("The file can't be read: {problem}.", problem=str(problem)[:300])
+        except OSError as problem:
+            known.problem = _("The file can't be read: {problem}.", problem=problem.strerror or str(problem))
+        known.files, known.read = files, False
+        changed.append(known)
+    return changed, gone
+
+
+def _read_metrics(runs: Sequence[Known]) -> int:
+    """Read metrics of runs for a while (blocking); return the number of runs that were read to the end."""
+    end = time.monotonic() + READ_SECONDS
+    for number, known in enumerate(runs):
+        with known.lock:
+            known.read = known.source.metrics(known.folder, known.files, known.log, end)
+        if time.monotonic() > end:
+            return number + known.read
+    return len(runs)

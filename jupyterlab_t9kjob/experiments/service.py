@@ -1,0 +1,293 @@
+"""The experiments' service: answers requests about runs. Nothing is searched before the first request."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from pathlib import Path
+from typing import Final
+
+from ..contents_paths import ContentsRoot, outside
+from ..core.errors import NotFound
+from ..core.system.disk_threads import on_disk
+from ..core.system.tasks import spawn
+from ..core.translation import Text, _
+from ..jobs.service import JobService
+from . import removal
+from .curves import curves_of, values_of
+from .detail import detail_of
+from .library import Known, Library
+from .model import (
+    Curves,
+    CurvesRequest,
+    EditRun,
+    Points,
+    Removal,
+    RemoveRuns,
+    RunDetail,
+    RunRow,
+    RunTable,
+    Unreadable,
+)
+from .notes import Note, Notes
+from .status import Jobs, status_of
+from .table import columns_of, metrics_of, row_of
+
+log = logging.getLogger(__name__)
+
+HELD_SECONDS: Final = 15.0
+LOOK_SECONDS: Final = 1.0
+SEARCH_SECONDS: Final = 300.0
+"""How often a folder is searched while somebody asks for it."""
+WATCH_SECONDS: Final = 60.0
+"""How long a folder is watched after the last request."""
+FIRST_SECONDS: Final = 0.5
+"""How long the first answer waits for the search."""
+MOST_UNREADABLE: Final = 50
+
+
+class Experiments:
+    """Runs below the contents root.
+
+    Parameters
+    ----------
+    root
+        The contents root.
+    jobs
+        The jobs, for the links between jobs and runs.
+    home
+        Directory of the extension's records.
+    """
+
+    def __init__(self, root: ContentsRoot, jobs: JobService, home: Path) -> None:
+        self._root = root
+        self._jobs = jobs
+        self.library = Library(root)
+        self.notes = Notes(home)
+        self._watches: dict[Path, asyncio.Task[None]] = {}
+        self._asked: dict[Path, float] = {}
+        self._states: dict[str, tuple[str, str | None]] = {}
+
+    async def stop(self) -> None:
+        """End the watches."""
+        tasks = list(self._watches.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    async def runs(self, folder: str, revision: int, metrics: list[str], curves: list[str]) -> RunTable:
+        """Return the runs below a folder, or what changed since a revision.
+
+        Parameters
+        ----------
+        folder
+            Path in the contents API.
+        revision
+            Revision of the last answer, for which the answer waits up to `HELD_SECONDS` for a change; -1 for all runs.
+        metrics, curves
+            Metrics whose summaries and small curves are wanted.
+        """
+        top = await self.folder(folder)
+        self._watch(top)
+        library = self.library
+        if revision < 0 and library.area(top).searched_at is None:
+            await library.wait(FIRST_SECONDS)
+        end = time.monotonic() + HELD_SECONDS
+        while revision == library.revision and (left := end - time.monotonic()) > 0:
+            await library.wait(left)
+        jobs = Jobs(await self._jobs.jobs())
+        return await asyncio.to_thread(self._table, top, revision, metrics, curves, jobs)
+
+    def _table(self, top: Path, revision: int, metrics: list[str], curves: list[str], jobs: Jobs) -> RunTable:
+        library = self.library
+        current = library.revision
+        complete = not library.first_revision <= revision <= current
+        below = library.below(top)
+        readable = [known for known in below if known.facts is not None]
+        names, counts = metrics_of(readable, [*metrics, *curves])
+        notes = self.notes.all()
+        rows = [
+            row_of(known, jobs.of(known.facts), notes.get(known.id, Note()), names, curves)
+            for known in readable
+            if known.facts is not None and (complete or known.revision > revision)
+        ]
+        area = library.area(top)
+        unreadable = [
+            Unreadable(path=known.path, problem=known.problem) for known in below if known.problem is not None
+        ]
+        for link in area.links:
+            path = self._root.api(link)
+            if path is not None:
+                unreadable.append(Unreadable(path=path, problem=_("This is a link. Runs behind links are not read.")))
+        gone = () if complete else library.removed.items()
+        return RunTable.model_construct(
+            revision=current,
+            complete=complete,
+            scanning=area.searching or area.searched_at is None,
+            runs=rows,
+            removed=[
+                ident
+                for ident, (at, path) in gone
+                if at > revision and path.is_relative_to(top) and ident not in library.by_id
+            ],
+            columns=columns_of(readable, counts),
+            unreadable=unreadable[:MOST_UNREADABLE],
+            unreadable_count=len(unreadable),
+            left_out=None if area.complete else _left_out(),
+        )
+
+    async def run(self, ident: str) -> RunDetail:
+        """Return a run in full."""
+        known = await self.known(ident)
+        await self.library.refresh([known])
+        jobs = Jobs(await self._jobs.jobs())
+        row = await asyncio.to_thread(self._row, known, jobs)
+        same = [each for each in self.library.runs.values() if row.job and self._job_of(each, jobs) == row.job.id]
+        return await on_disk(known.folder, detail_of, known, row, same, self._root)
+
+    async def edit(self, ident: str, request: EditRun) -> RunRow:
+        """Change tags, note or archived state of a run."""
+        known = await self.known(ident)
+
+        def change(note: Note) -> Note:
+            return Note(
+                note.tags if request.tags is None else list(dict.fromkeys(request.tags)),
+                note.note if request.note is None else request.note,
+                note.archived if request.archived is None else request.archived,
+            )
+
+        await on_disk(self.notes.path, self.notes.change, ident, change)
+        self.library.publish([known])
+        return await asyncio.to_thread(self._row, known, Jobs(await self._jobs.jobs()))
+
+    async def values(self, ident: str, metric: str, first: int, limit: int) -> Points:
+        """Return the values of a metric as they are in the file."""
+        known = await self.known(ident)
+        return await on_disk(known.folder, values_of, known, metric, first, limit)
+
+    async def curves(self, request: CurvesRequest) -> Curves:
+        """Return curves of several runs. Runs that are gone are left out."""
+        runs = [known for ident in dict.fromkeys(request.runs) if (known := await self._find(ident)) is not None]
+        if not runs:
+            return Curves(curves=[])
+        await self.library.refresh([known for known in runs if not known.read])
+        return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request))
+
+    async def remove(self, request: RemoveRuns) -> Removal:
+        """Delete the folders of runs; or return what would be deleted."""
+        runs = [await self.known(ident) for ident in dict.fromkeys(request.ids)]
+        folders = [known.folder for known in runs]
+        if request.dry_run:
+            return await on_disk(folders, removal.listed, runs)
+        try:
+            return await on_disk(folders, removal.removed, runs)
+        finally:
+            await self.library.refresh(runs)
+
+    # -- lookup -------------------------------------------------------------------------------------------------------
+
+    async def folder(self, path: str) -> Path:
+        """Return the folder of a contents path.
+
+        Raises
+        ------
+        FieldError
+            If it leads out of the root, also by a link.
+        NotFound
+            If there is no such folder.
+        """
+        top = self._root.disk(path, "/folder")
+        real, base, exists = await on_disk(top, _real, top, self._root.folder)
+        if not real.is_relative_to(base):
+            raise outside(path, self._root.folder, "/folder", real)
+        if not exists:
+            raise NotFound(_("There is no folder {path}.", path=path), code="NoSuchFolder")
+        return self._root.folder / real.relative_to(base)
+
+    async def known(self, ident: str) -> Known:
+        """Return a run by its id.
+
+        Raises
+        ------
+        NotFound
+            If there is no such run.
+        """
+        found = await self._find(ident)
+        if found is None:
+            raise NotFound(
+                _("There is no run with this id."), code="NoSuchRun", hint=_("It may have been deleted or moved.")
+            )
+        return found
+
+    async def _find(self, ident: str) -> Known | None:
+        """Return a run by its id; the whole root is searched first if nothing was searched yet."""
+        known = self.library.by_id.get(ident)
+        if known is None and not self.library.areas:
+            await self.library.search(self._root.folder)
+            known = self.library.by_id.get(ident)
+        return known if known is not None and known.facts is not None else None
+
+    def _row(self, known: Known, jobs: Jobs) -> RunRow:
+        names, _counts = metrics_of([known], [])
+        job = jobs.of(known.facts) if known.facts is not None else None
+        return row_of(known, job, self.notes.all().get(known.id, Note()), names, [])
+
+    @staticmethod
+    def _job_of(known: Known, jobs: Jobs) -> str | None:
+        job = jobs.of(known.facts) if known.facts is not None else None
+        return None if job is None else job.id
+
+    # -- watching -----------------------------------------------------------------------------------------------------
+
+    def _watch(self, top: Path) -> None:
+        self._asked[top] = time.monotonic()
+        task = self._watches.get(top)
+        if task is None or task.done():
+            self._watches[top] = spawn(self._follow(top), f"watch the runs below {top}")
+
+    async def _follow(self, top: Path) -> None:
+        """Search a folder and look for changes until nobody has asked for it for a while."""
+        rolling = 0
+        while time.monotonic() - self._asked[top] < WATCH_SECONDS:
+            try:
+                searched = self.library.area(top).searched_at
+                if searched is None or time.monotonic() - searched > SEARCH_SECONDS:
+                    await self.library.search(top)
+                else:
+                    await self.library.look(top, _is_active, rolling)
+                await self._publish_states(top)
+            except Exception:
+                log.exception("The runs below %s could not be read.", top)
+            rolling += 1
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _publish_states(self, top: Path) -> None:
+        """Publish runs whose status has changed though their files have not: the job ended, or time has passed."""
+        jobs = Jobs(await self._jobs.jobs())
+        changed = []
+        for known in self.library.below(top):
+            if known.facts is not None and _is_active(known):
+                job = jobs.of(known.facts)
+                state = status_of(known.facts, job, known.written_at), job.id if job else None
+                if self._states.setdefault(known.id, state) != state:
+                    self._states[known.id] = state
+                    changed.append(known)
+        if changed:
+            self.library.publish(changed)
+
+
+def _is_active(known: Known) -> bool:
+    return known.facts is None or known.facts.status == "Running"
+
+
+def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:
+    real = Path(os.path.realpath(top))
+    return real, Path(os.path.realpath(root)), real.is_dir()
+
+
+def _left_out() -> Text:
+    return _("The search ended early: the folder has too many files or is too deep. Open a folder below it.")

@@ -1,0 +1,184 @@
+"""Reads `metrics/<type>.yaml` of the recorder and of T9k's SDK from an offset on (t9k.md §3.2).
+
+A file is a YAML list. Items that look like those of the recorder are read without a YAML parser, which would take a
+hundred times as long. The last item of a file is read when it is complete, or when the run has ended (rule 3).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..series import Locate, Position
+from .yaml_files import NotReadable, parse, seconds, text
+
+_ITEM: Final = re.compile(rb"^- ", re.MULTILINE)
+_TIME: Final = re.compile(rb"^ +timestamp: ", re.MULTILINE)
+_VALUE, _SEQUENCE = b"- value:", b"  sequence:"
+_EPOCH, _STEP, _TIMESTAMP = b"    epoch: ", b"    step: ", b"    timestamp: "
+_LONGEST_NAME: Final = 500
+_WORDS: Final = {b".nan": float("nan"), b".inf": float("inf"), b"-.inf": float("-inf"), b"+.inf": float("inf")}
+
+
+@dataclass
+class Batch:
+    """Items of a part of a metrics file.
+
+    Attributes
+    ----------
+    values
+        Values by the metric's name, each with a function that returns the position of a value by its index.
+    end
+        Number of bytes that were read; the next part begins after them.
+    unreadable
+        Number of items that could not be read.
+    """
+
+    values: dict[str, tuple[Sequence[float], Locate]]
+    end: int
+    unreadable: int = 0
+
+
+def read_batch(content: bytes, *, final: bool = False) -> Batch:
+    """Read the items of a part of a file.
+
+    Parameters
+    ----------
+    content
+        A part that begins with an item.
+    final
+        True if the part reaches the end of a file that nobody writes any more.
+    """
+    end = len(content) if final else _complete(content)
+    if end == 0:
+        return Batch({}, 0)
+    return _regular(content[:end]) or _any(content[:end])
+
+
+def _complete(content: bytes) -> int:
+    """Return the number of bytes up to the end of the last complete item, whose last line is its timestamp."""
+    if content.endswith(b"\n"):
+        begin = content.rfind(b"\n", 0, -1) + 1
+        if _TIME.match(content, begin):
+            return len(content)
+    return content.rfind(b"\n- ") + 1
+
+
+def _regular(content: bytes) -> Batch | None:
+    """Read items that all have the same lines; None if they have not."""
+    lines = content.split(b"\n")
+    if lines.pop() or lines[0] != _VALUE:
+        return None
+    try:
+        period = lines.index(_VALUE, 1)
+    except ValueError:
+        period = len(lines)
+    count, odd = divmod(len(lines), period)
+    names = lines[1 : period - 4]
+    if odd or not names or lines[::period].count(_VALUE) != count:
+        return None
+    if lines[period - 4 :: period].count(_SEQUENCE) != count:
+        return None
+    starts = ((period - 3, _EPOCH), (period - 2, _STEP), (period - 1, _TIMESTAMP))
+    if not all(_all_start(lines[at::period], start) for at, start in starts):
+        return None
+
+    def locate(index: int) -> Position:
+        at = index * period + period
+        epoch, step, time = lines[at - 3][11:], lines[at - 2][10:], lines[at - 1][15:]
+        return Position(_position(step), _position(epoch), seconds(time.decode(errors="replace").strip("'\"")))
+
+    found: dict[str, tuple[Sequence[float], Locate]] = {}
+    for number, line in enumerate(names):
+        name = _name(line)
+        prefix = line[: line.rfind(b": ") + 2]
+        column = lines[number + 1 :: period]
+        if name is None or not _all_start(column, prefix):
+            return None
+        values = _numbers(column, len(prefix))
+        if values is None:
+            return None
+        found[name] = values, locate
+    return Batch(found, len(content)) if len(found) == len(names) else None
+
+
+def _all_start(lines: Sequence[bytes], start: bytes) -> bool:
+    length = len(start)
+    return all(line[:length] == start for line in lines)
+
+
+def _name(line: bytes) -> str | None:
+    """Return the name of the metric in a line; None if the line is not `name: number`."""
+    if not line.startswith(b"    ") or line[4:5] in b" ?-":
+        return None
+    try:
+        value = parse(line)
+    except NotReadable:
+        return None
+    return text(next(iter(value)), _LONGEST_NAME) if isinstance(value, dict) and len(value) == 1 else None
+
+
+def _numbers(lines: Sequence[bytes], start: int) -> list[float] | None:
+    try:
+        return [float(line[start:]) for line in lines]
+    except ValueError:
+        pass
+    try:
+        return [_WORDS[word] if (word := line[start:].lower()) in _WORDS else float(word) for line in lines]
+    except ValueError:
+        return None
+
+
+def _position(word: bytes) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _any(content: bytes) -> Batch:
+    """Read items one by one."""
+    begins = [match.start() for match in _ITEM.finditer(content)]
+    values: dict[str, list[float]] = {}
+    positions: dict[str, list[Position]] = {}
+    unreadable = 0 if begins or not content.strip() else 1
+    for first, last in zip(begins, [*begins[1:], len(content)], strict=True):
+        item = content[first:last]
+        read = _regular(item)
+        if read is not None:
+            for name, (numbers, locate) in read.values.items():
+                values.setdefault(name, []).extend(numbers)
+                positions.setdefault(name, []).append(locate(0))
+            continue
+        try:
+            metrics, position = _item(parse(item))
+        except NotReadable:
+            unreadable += 1
+            continue
+        for name, value in metrics.items():
+            values.setdefault(name, []).append(value)
+            positions.setdefault(name, []).append(position)
+    return Batch(
+        {name: (numbers, positions[name].__getitem__) for name, numbers in values.items()}, len(content), unreadable
+    )
+
+
+def _item(parsed: Any) -> tuple[Mapping[str, float], Position]:
+    try:
+        [item] = parsed
+        sequence = item["sequence"]
+        metrics = {text(name, _LONGEST_NAME): float(value) for name, value in item["value"].items()}
+        return metrics, Position(
+            _number(sequence.get("step")), _number(sequence.get("epoch")), seconds(sequence["timestamp"])
+        )
+    except (TypeError, ValueError, KeyError, AttributeError, OverflowError) as problem:
+        raise NotReadable(str(problem)) from None
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    except OverflowError:
+        return None

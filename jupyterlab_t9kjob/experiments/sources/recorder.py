@@ -1,0 +1,175 @@
+"""Reads runs of the recorder `jupyterlab_t9kjob.em` and of T9k's SDK (t9k.md §3.2)."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from ..facts import PART_BYTES, Facts, MetricLog, read_part
+from ..model import Origin
+from ..series import Position, Series
+from . import yaml_files
+from .metric_file import Batch, read_batch
+from .yaml_files import NotReadable, plain, read_mapping, seconds, text
+
+METADATA: Final = "metadata.yaml"
+METRICS: Final = "metrics"
+ALTERNATIVE_NAME: Final = re.compile(r"_\d{6}_\d{6}_([a-z0-9]{6})\Z")
+LONGEST_LABEL: Final = 10_000
+
+_FILES: Final = (METADATA, "index.yaml", "hyperparameters.yaml", "platform.yaml", "git.yaml")
+_MOST_FILES: Final = 200
+_MOST_PART: Final = 64 * 1024 * 1024
+"""Largest size of one item of a metrics file."""
+
+
+class RecorderSource:
+    """Runs of the recorder."""
+
+    origin: Origin = "recorder"
+
+    def is_run(self, folder: Path, names: frozenset[str]) -> bool:
+        """Return True if a folder is a run: it has `metadata.yaml` and a part that only runs have."""
+        return METADATA in names and (METRICS in names or "hyperparameters.yaml" in names or "index.yaml" in names)
+
+    def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
+        """Return modification time and size of the files that are read."""
+        found: dict[str, tuple[int, int]] = {}
+        for name in _FILES:
+            try:
+                status = (folder / name).lstat()
+            except OSError:
+                continue
+            found[name] = status.st_mtime_ns, status.st_size
+        try:
+            with os.scandir(folder / METRICS) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".yaml") and entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        found[f"{METRICS}/{entry.name}"] = status.st_mtime_ns, status.st_size
+                        if len(found) > _MOST_FILES:
+                            break
+        except OSError:
+            pass
+        return found
+
+    def facts(self, folder: Path) -> Facts:
+        """Read the files except the metrics. Only `metadata.yaml` must be readable."""
+        metadata = read_mapping(folder / METADATA)
+        if not metadata:
+            raise NotReadable(f"{METADATA} is empty")
+        if metadata.get("kind", "Run") != "Run":
+            raise NotReadable(f"{METADATA} describes no run")
+        named = ALTERNATIVE_NAME.search(folder.name)
+        facts = Facts(
+            origin=self.origin,
+            name=text(metadata.get("name") or folder.name),
+            suffix=named[1] if named else "",
+            status=text(metadata.get("status") or ""),
+            started=seconds(metadata.get("startTimestamp")),
+            ended=seconds(metadata.get("endTimestamp")),
+            description=text(metadata.get("description") or "", LONGEST_LABEL),
+            labels=[text(label, LONGEST_LABEL) for label in _listed(metadata.get("labels"))],
+            associations=_associations(metadata.get("associations")),
+        )
+        facts.parameters = yaml_files.flat(self._mapping(folder, "hyperparameters.yaml", facts))
+        platform = self._mapping(folder, "platform.yaml", facts)
+        packages = platform.pop("pypkgs", None)
+        facts.packages = {text(k): text(v) for k, v in packages.items()} if isinstance(packages, dict) else {}
+        facts.git = {text(k): plain(v, 1000) for k, v in self._mapping(folder, "git.yaml", facts).items()}
+        facts.environment = {text(k): plain(v) for k, v in platform.items() if v is not None}
+        for name, key in (("commit", "commit"), ("branch", "branch"), ("dirty", "is_dirty")):
+            if facts.git.get(key) is not None:
+                facts.environment[name] = facts.git[key]
+        if "torch" in facts.packages:
+            facts.environment["torch"] = facts.packages["torch"]
+        return facts
+
+    @staticmethod
+    def _mapping(folder: Path, name: str, facts: Facts) -> dict[str, Any]:
+        try:
+            return read_mapping(folder / name)
+        except (OSError, NotReadable) as problem:
+            facts.problems.append(f"{name}: {problem}"[:500])
+            return {}
+
+    def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
+        """Read on in all files of metrics."""
+        complete = True
+        for name, (_time, size) in files.items():
+            if not name.startswith(f"{METRICS}/"):
+                continue
+            kind = metric_type(name)
+            if size < log.offsets.get(name, 0):  # The file was replaced.
+                log.offsets.pop(name)
+                log.series = {metric: s for metric, s in log.series.items() if not metric.startswith(f"{kind}.")}
+            for batch in batches(folder / name, log.offsets.get(name, 0), size):
+                for metric, (values, locate) in batch.values.items():
+                    log.series.setdefault(f"{kind}.{metric}", Series()).extend(values, locate)
+                log.offsets[name] = log.offsets.get(name, 0) + batch.end
+                log.unreadable += batch.unreadable
+                if time.monotonic() > end:
+                    complete = False
+                    break
+        return complete
+
+    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
+        """Yield all values of a metric, named `<type>.<metric>`."""
+        for name, (_time, size) in self.files(folder).items():
+            kind = metric_type(name)
+            if name.startswith(f"{METRICS}/") and metric.startswith(f"{kind}."):
+                for batch in batches(folder / name, 0, size):
+                    values, locate = batch.values.get(metric[len(kind) + 1 :], ((), None))
+                    if locate is not None:
+                        yield from ((value, locate(index)) for index, value in enumerate(values))
+
+
+def metric_type(name: str) -> str:
+    """Return the type of the metrics in a file."""
+    return text(name.removeprefix(f"{METRICS}/").removesuffix(".yaml"))
+
+
+def batches(path: Path, offset: int, size: int) -> Iterator[Batch]:
+    """Yield the items of a metrics file from an offset on; files that can't be read end it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    offset
+        Begin of an item.
+    size
+        Size of the file.
+    """
+    most = PART_BYTES
+    while offset < size:
+        try:
+            content = read_part(path, offset, most)
+        except OSError:  # The next round tries again.
+            return
+        batch = read_batch(content)
+        if batch.end == 0:
+            if len(content) < most or most >= _MOST_PART:
+                return
+            most *= 4
+            continue
+        yield batch
+        offset += batch.end
+        most = PART_BYTES
+
+
+def _listed(value: Any) -> list[Any]:
+    return value[:1000] if isinstance(value, list) else [] if value is None else [value]
+
+
+def _associations(value: Any) -> dict[str, list[dict[str, str]]]:
+    found: dict[str, list[dict[str, str]]] = {"input": [], "output": []}
+    for role, entries in found.items():
+        for entry in _listed(value.get(role) if isinstance(value, dict) else None):
+            if isinstance(entry, dict):
+                entries.append({text(key): text(item, 4096) for key, item in entry.items()})
+    return found

@@ -1,0 +1,123 @@
+"""The experiments' API over runs that the recorder wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyterlab_t9kjob import em
+from jupyterlab_t9kjob.em import files
+from tests.server.conftest import Api
+
+
+@pytest.fixture
+def workspace(jp_root_dir: Path, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(jp_root_dir)
+    return jp_root_dir
+
+
+def record(name: str = "mnist", values: tuple[float, ...] = (0.7, 0.5), **hparams: Any) -> Path:
+    with em.create_run(name=name, hparams=hparams, labels=["first"]) as run:
+        for step, value in enumerate(values, 1):
+            run.log("train", {"loss": value}, step=step, epoch=step)
+    return Path(run.local or "")
+
+
+async def table(api: Api, **query: Any) -> Any:
+    """Return the table when everything was read."""
+    query = {"revision": -1, **query}
+    while True:
+        answer = (await api("GET", "experiments", "runs", **query)).json
+        if not answer["scanning"]:
+            return answer
+
+
+async def test_shows_recorded_runs(api: Api, workspace: Path) -> None:
+    record(lr=0.01, optimizer={"name": "sgd", "nesterov": True})
+    answer = await table(api, curves="train.loss")
+    [run] = answer["runs"]
+    assert run["name"] == "mnist"
+    assert run["status"] == "complete"
+    assert run["parameters"] == {"lr": 0.01, "optimizer.name": "sgd", "optimizer.nesterov": True}
+    assert run["metrics"]["train.loss"] | {"curve": []} == {
+        "last": 0.5, "last_step": 2, "min": 0.5, "min_step": 2, "max": 0.7, "max_step": 1, "count": 2, "curve": [],
+    }  # fmt: skip
+    assert run["metrics"]["train.loss"]["curve"] == [0.7, 0.5]
+    columns = {(column["group"], column["name"]): column for column in answer["columns"]}
+    assert columns["metrics", "train.loss"]["goal"] == "min"
+    assert columns["parameters", "lr"]["kind"] == "number"
+    assert run["labels"] == ["first"]
+
+
+async def test_answers_with_changes_only(api: Api, workspace: Path) -> None:
+    record()
+    before = await table(api)
+    added = record("second")
+    after = await table(api, revision=before["revision"])
+    while not after["runs"]:
+        after = await table(api, revision=after["revision"])
+    assert not after["complete"]
+    assert [run["name"] for run in after["runs"]] == ["second"]
+    listed = (await api("POST", "experiments", "removal", body={"ids": [after["runs"][0]["id"]], "dry_run": True})).json
+    assert [item["path"] for item in listed["items"]] == [str(added)]
+    assert listed["items"][0]["ours"]
+    assert added.is_dir()
+    deleted = await api("POST", "experiments", "removal", body={"ids": [after["runs"][0]["id"]], "dry_run": False})
+    assert deleted.json == listed
+    assert not added.exists()
+    gone = await table(api, revision=after["revision"])
+    assert gone["removed"] == [after["runs"][0]["id"]]
+
+
+async def test_details_curves_and_values(api: Api, workspace: Path) -> None:
+    record(values=(1.0, float("nan"), float("inf"), 0.25), lr=0.1)
+    [run] = (await table(api))["runs"]
+    detail = (await api("GET", "experiments", "runs", run["id"])).json
+    assert {Path(file["path"]).name for file in detail["files"]} >= {"metadata.yaml", "train.yaml"}
+    assert detail["parameters"] == [{"name": "lr", "value": 0.1}]
+    wanted = {"runs": [run["id"], "gone"], "metrics": ["train.loss", "none"], "x": "epoch"}
+    [curve] = (await api("POST", "experiments", "curves", body=wanted)).json["curves"]
+    assert (curve["x"], curve["y"]) == ([1, 4], [1.0, 0.25])
+    assert curve["not_finite"] == {"count": 2, "first_step": 2, "last_step": 3}
+    points = (await api("GET", "experiments", "runs", run["id"], "values", metric="train.loss", first=1, limit=2)).json
+    assert [point["value"] for point in points["points"]] == ["nan", "inf"]
+    assert points["count"] == 4
+
+
+async def test_keeps_tags_outside_the_run(api: Api, workspace: Path) -> None:
+    folder = record()
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    [run] = (await table(api))["runs"]
+    changed = await api(
+        "PATCH", "experiments", "runs", run["id"], body={"tags": ["good"], "note": "<b>", "archived": True}
+    )
+    assert changed.json["tags"] == ["good"]
+    [again] = (await table(api))["runs"]
+    assert (again["tags"], again["note"], again["archived"]) == (["good"], "<b>", True)
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+async def test_refuses_folders_outside(api: Api, workspace: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (workspace / "link").symlink_to(outside)
+    assert (await api("GET", "experiments", "runs", folder="link")).status == 422
+    assert (await api("GET", "experiments", "runs", folder="../..")).status == 422
+    assert (await api("GET", "experiments", "runs", folder="none")).status == 404
+    assert (await api("GET", "experiments", "runs", "none")).status == 404
+    assert (await api("GET", "experiments", "runs", revision="x")).status == 400
+    assert (await api("GET", "experiments", "runs", metrics="x" * 2000)).status == 200
+
+
+async def test_links_and_damaged_runs_are_named(api: Api, workspace: Path, tmp_path: Path) -> None:
+    folder = record()
+    outside = tmp_path / files.alternative_name("far")
+    folder.rename(outside)
+    (workspace / ".em/runs" / outside.name).symlink_to(outside)
+    cut = record("cut")
+    (cut / "metadata.yaml").write_text("kind: Run\nname: [")
+    answer = await table(api)
+    assert answer["runs"] == []
+    assert {Path(entry["path"]).name for entry in answer["unreadable"]} == {outside.name, cut.name}
