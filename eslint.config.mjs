@@ -23,9 +23,11 @@ const LAYERS = [
       'content'
     ]
   ],
-  ['experiments', ['table', 'compare', 'run', 'artifact', 'flow', 'charts']],
   ['job', ['view', 'replicas', 'model']],
-  ['experiments', ['compare', 'run', 'flow', 'table', 'charts', 'model']],
+  [
+    'experiments',
+    ['compare', 'run', 'artifact', 'flow', 'table', 'charts', 'model']
+  ],
   ['logs', ['view', 'lines', 'model', 'loading']],
   ['cluster', ['view', 'model']],
   ['tensorboard', ['view', 'model']],

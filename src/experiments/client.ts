@@ -15,6 +15,8 @@ export interface IRunsQuery {
   folder: string;
   /** Revision of the last answer; the server waits up to 15 s for a newer one. -1 answers at once. */
   revision: number;
+  /** Metrics whose summaries are part of the answer, beside the most frequent ones. */
+  metrics?: string[];
   /** Metrics whose small curves are part of the answer. */
   curves?: string[];
 }
@@ -29,6 +31,7 @@ export interface IMetricValue {
 
 /** What an item of a removal is, and how much is deleted with it. */
 export interface IRemovalItem {
+  id: string;
   path: string;
   size: number;
   files: number;
@@ -64,17 +67,22 @@ export class ExperimentsClient extends HttpClient {
     return curves;
   }
 
-  /** Return values of a metric as they were recorded. */
-  async values(
+  /**
+   * Return values of a metric as they were recorded.
+   *
+   * @param id - Id of the run.
+   * @param metric - Full name of the metric.
+   * @param page - Number of the first value, from 0, and of values: at most 10 000.
+   */
+  values(
     id: string,
     metric: string,
     page: { first: number; limit: number }
-  ): Promise<IMetricValue[]> {
-    const { values } = await this._get<{ values: IMetricValue[] }>(
-      ['experiments', 'runs', id, 'values'],
-      { metric, ...page }
-    );
-    return values;
+  ): Promise<{ points: IMetricValue[]; first: number; count: number }> {
+    return this._get(['experiments', 'runs', id, 'values'], {
+      metric,
+      ...page
+    });
   }
 
   /** Change what the lab keeps about a run. */

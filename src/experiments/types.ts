@@ -10,9 +10,10 @@ export type Scalar = number | string | boolean | null;
 export interface IMetricSummary {
   last: JsonNumber;
   last_step: number | null;
-  min: JsonNumber;
+  /** Null if no value is finite; the same for `max`. */
+  min: JsonNumber | null;
   min_step: number | null;
-  max: JsonNumber;
+  max: JsonNumber | null;
   max_step: number | null;
   /** Number of values. */
   count: number;
@@ -22,8 +23,9 @@ export interface IMetricSummary {
 
 /** The job that a run belongs to. */
 export interface IRunJob {
+  id: string;
   engine: string;
-  namespace: string | null;
+  namespace: string;
   uid: string;
   name: string;
 }
@@ -41,8 +43,8 @@ export interface IRunRow {
   status: RunStatus;
   /** The status in words. */
   sentence: string;
-  /** Contents path of the run's folder. */
-  path: string;
+  /** Contents path of the run's folder; null for a job that has no folder. */
+  path: string | null;
   job: IRunJob | null;
   started_at: number | null;
   ended_at: number | null;
@@ -91,6 +93,8 @@ export interface IRunTable {
   columns: IRunColumn[];
   unreadable: IUnreadable[];
   unreadable_count: number;
+  /** What the search did not reach, in words; null if it reached everything. */
+  left_out: string | null;
 }
 
 /** A file of a run; the path is relative to the lab's root. */
@@ -100,27 +104,33 @@ export interface IRunFile {
   modified_at: number;
 }
 
-/** A run or an artifact that a run used or made. */
+/** An input or output of a run. */
 export interface IAssociation {
+  /** Id of the artifact; null if it is not found or no artifact. */
   id: string | null;
-  name: string;
   kind: string;
+  name: string;
+  path: string | null;
+  found: boolean;
 }
 
 /** A run with everything that is known about it. */
 export interface IRunDetail {
-  row: IRunRow;
+  run: IRunRow;
   parameters: { name: string; value: Scalar }[];
-  environment: { name: string; value: Scalar }[];
-  packages: { name: string; version: string }[];
-  git: { name: string; value: Scalar }[];
+  description: string;
+  environment: Record<string, Scalar>;
+  packages: Record<string, string>;
+  git: Record<string, Scalar>;
+  /** Names of all metrics. */
+  metrics: string[];
   files: IRunFile[];
   inputs: IAssociation[];
   outputs: IAssociation[];
   checkpoints: IRunFile[];
   /** Where each part comes from, in words. */
   sources: Record<string, string>;
-  /** Ids of the runs of the same job. */
+  /** Ids of the runs of the same job, oldest first. */
   attempts: string[];
 }
 

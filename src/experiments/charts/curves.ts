@@ -1,0 +1,172 @@
+/** Loads the curves of the charts that are in view. */
+import { IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import { ApiError, expectApiError } from '../../api/errors';
+import { ICurve, ICurvesRequest, XAxis } from '../types';
+import { Range } from './readingLine';
+
+/** Limits of one request. */
+const MOST_RUNS = 100;
+const MOST_METRICS = 50;
+/** Requests for metrics that come into view within this time are one, in ms. */
+const GATHER = 30;
+
+/** What all curves of a view have in common. */
+export interface ICurvesView {
+  runs: readonly string[];
+  x: XAxis;
+  /** Width of a chart in px. */
+  width: number;
+  range: Range | null;
+}
+
+/** Sends a request for curves. */
+export type FetchCurves = (
+  request: ICurvesRequest,
+  signal: AbortSignal
+) => Promise<ICurve[]>;
+
+/** Curves of the metrics that are in view. While new curves are loaded, the last ones are kept. */
+export class Curves implements IDisposable {
+  constructor(
+    private readonly _fetch: FetchCurves,
+    private _view: ICurvesView
+  ) {}
+
+  /** Emitted when curves were loaded, or could not be loaded. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** Error of the last request; null if it succeeded. */
+  get failure(): ApiError | null {
+    return this._failure;
+  }
+
+  get view(): ICurvesView {
+    return this._view;
+  }
+
+  get isDisposed(): boolean {
+    return this._isDisposed;
+  }
+
+  /** Return the curves of a metric, one for each run that has it; undefined before they are loaded. */
+  get(metric: string): readonly ICurve[] | undefined {
+    return this._curves.get(metric);
+  }
+
+  /** Return the loaded version of a metric's curves, which changes with each answer. */
+  version(metric: string): number {
+    return this._versions.get(metric) ?? 0;
+  }
+
+  /** Load metrics that have come into view. Call the returned function when they go out of view. */
+  show(metrics: readonly string[]): () => void {
+    for (const metric of metrics) {
+      this._shown.set(metric, (this._shown.get(metric) ?? 0) + 1);
+    }
+    this._plan();
+    return () => {
+      for (const metric of metrics) {
+        const times = (this._shown.get(metric) ?? 0) - 1;
+        if (times > 0) {
+          this._shown.set(metric, times);
+        } else {
+          this._shown.delete(metric);
+        }
+      }
+    };
+  }
+
+  /** Load other curves: other runs, another x axis, width or range. */
+  setView(view: ICurvesView): void {
+    if (JSON.stringify(view) === JSON.stringify(this._view)) {
+      return;
+    }
+    if (view.x !== this._view.x) {
+      this._curves.clear();
+    }
+    this._view = view;
+    this.refresh();
+  }
+
+  /** Load the curves again, because the runs have new values. */
+  refresh(): void {
+    this._fresh.clear();
+    this._abort.abort();
+    this._abort = new AbortController();
+    this._plan();
+  }
+
+  dispose(): void {
+    if (!this._isDisposed) {
+      this._isDisposed = true;
+      window.clearTimeout(this._timer);
+      this._abort.abort();
+      Signal.clearData(this);
+    }
+  }
+
+  private _plan(): void {
+    if (!this._timer && !this._isDisposed) {
+      this._timer = window.setTimeout(() => {
+        this._timer = 0;
+        void this._load();
+      }, GATHER);
+    }
+  }
+
+  private async _load(): Promise<void> {
+    const wanted = [...this._shown.keys()].filter(
+      metric => !this._fresh.has(metric)
+    );
+    const { runs, x, width, range } = this._view;
+    const metrics = wanted.slice(0, MOST_METRICS);
+    if (metrics.length === 0 || runs.length === 0 || width <= 0) {
+      return;
+    }
+    metrics.forEach(metric => this._fresh.add(metric));
+    const { signal } = this._abort;
+    try {
+      const request = {
+        ...{ runs: runs.slice(0, MOST_RUNS), metrics, x },
+        width: Math.min(4000, Math.max(1, Math.round(width))),
+        ...(range && { first: range[0], last: range[1] })
+      };
+      const curves = await this._fetch(request, signal);
+      if (signal.aborted) {
+        return;
+      }
+      for (const metric of metrics) {
+        this._curves.set(
+          metric,
+          curves.filter(curve => curve.metric === metric)
+        );
+        this._versions.set(metric, this.version(metric) + 1);
+      }
+      this._failure = null;
+    } catch (error) {
+      if (signal.aborted) {
+        return;
+      }
+      this._failure = expectApiError(error);
+    }
+    this._changed.emit();
+    if (wanted.length > metrics.length) {
+      this._plan();
+    }
+  }
+
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _curves = new Map<string, ICurve[]>();
+  private readonly _versions = new Map<string, number>();
+  /** Metrics in view, with the number of charts that show them. */
+  private readonly _shown = new Map<string, number>();
+  /** Metrics that were requested for the current view. */
+  private readonly _fresh = new Set<string>();
+  private _abort = new AbortController();
+  private _failure: ApiError | null = null;
+  private _timer = 0;
+  private _isDisposed = false;
+}
