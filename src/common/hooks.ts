@@ -114,6 +114,32 @@ export function useSignal<Sender>(
   }, [signal, interval, render, inView]);
 }
 
+/** The listeners of `useValue` by signal. A signal searches its connections whenever one is added. */
+const relays = new WeakMap<object, Set<() => void>>();
+
+/** Call a listener whenever a signal is emitted. All listeners of a signal share a connection to it. */
+function listen<Sender>(
+  signal: ISignal<Sender, unknown>,
+  listener: () => void
+): () => void {
+  let listeners = relays.get(signal);
+  if (!listeners) {
+    const all = new Set<() => void>();
+    // A listener may render components, which adds and removes listeners.
+    signal.connect(() =>
+      [...all].forEach(each => {
+        if (all.has(each)) {
+          each();
+        }
+      })
+    );
+    relays.set(signal, all);
+    listeners = all;
+  }
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 /**
  * Return a value that is read again whenever a signal is emitted. The component renders again only when the
  * value is a different object. A hidden tab does not render.
@@ -127,15 +153,7 @@ export function useValue<Sender, Value>(
 ): Value {
   const inView = React.useContext(InView);
   const subscribe = React.useCallback(
-    (listener: () => void) => {
-      if (!inView) {
-        return never();
-      }
-      changed.connect(listener);
-      return () => {
-        changed.disconnect(listener);
-      };
-    },
+    (listener: () => void) => (inView ? listen(changed, listener) : never()),
     [changed, inView]
   );
   return React.useSyncExternalStore(subscribe, read);

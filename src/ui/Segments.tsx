@@ -9,7 +9,8 @@ interface ISegment<Value> {
   disabled?: string | null;
 }
 
-interface ISegmentsProps<Value> {
+/** Properties of a segmented control. */
+export interface ISegmentsProps<Value> {
   segments: readonly ISegment<Value>[];
   value: Value;
   onChange(value: Value): void;
@@ -17,6 +18,8 @@ interface ISegmentsProps<Value> {
   'aria-labelledby'?: string;
   'aria-describedby'?: string;
   'data-field'?: string;
+  /** True if the user can't change the choice. The group stays in the tab order. */
+  readOnly?: boolean;
 }
 
 /** A radio group drawn as adjacent buttons. It is one tab stop, and arrow keys select the next enabled choice. */
@@ -24,6 +27,7 @@ export function Segments<Value extends string>({
   segments,
   value,
   onChange,
+  readOnly = false,
   ...props
 }: ISegmentsProps<Value>): React.JSX.Element {
   const group = React.useRef<HTMLDivElement>(null);
@@ -32,7 +36,7 @@ export function Segments<Value extends string>({
       event.key
     ];
     const usable = segments.filter(segment => !segment.disabled);
-    if (!by || !usable.length) {
+    if (!by || !usable.length || readOnly) {
       return;
     }
     event.preventDefault();
@@ -48,6 +52,7 @@ export function Segments<Value extends string>({
       ref={group}
       role="radiogroup"
       className="jp-t9k-Segments"
+      aria-readonly={readOnly || undefined}
       onKeyDown={onKeyDown}
       {...props}
     >
@@ -61,7 +66,7 @@ export function Segments<Value extends string>({
           title={segment.disabled ?? segment.label}
           tabIndex={segment.value === value ? 0 : -1}
           onClick={() => {
-            if (!segment.disabled) {
+            if (!segment.disabled && !readOnly) {
               onChange(segment.value);
             }
           }}

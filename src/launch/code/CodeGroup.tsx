@@ -8,11 +8,11 @@ import { CodeSnapshot, SnapshotPreview } from '../../api/types';
 import { formatBytes } from '../../common/format';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
-import { Segments } from '../../ui/Segments';
 import { folderOf } from '../content/entrypoints';
-import { useLaunch, useModel } from '../parts/context';
+import { SegmentsField } from '../parts/choices';
+import { useFixed, useLaunch, useModel } from '../parts/context';
 import { Group, IFolding } from '../parts/Group';
-import { Row } from '../parts/Row';
+import { Row, useField } from '../parts/Row';
 import { PathField } from '../parts/TextField';
 import { GitFields } from './GitFields';
 import { ownRepository, repositoryName } from './repository';
@@ -36,9 +36,9 @@ export function CodeGroup({
       folding={folding}
     >
       <Row group field="/source" caption={captionOf(source, trans)}>
-        <Segments<SourceKind>
+        <SegmentsField<SourceKind>
           aria-label={trans.__('Code')}
-          data-field="/source"
+          field="/source"
           segments={[
             { value: 'files', label: trans.__('Files as they are') },
             { value: 'snapshot', label: trans.__('Snapshot at submission') },
@@ -152,6 +152,7 @@ function FolderField({ source }: { source: CodeSnapshot }): React.JSX.Element {
       set(`${root.replace(/\/$/, '')}/${path}`);
     }
   };
+  const isFixed = useFixed('/source/folder') !== null;
   return (
     <Row field="/source/folder">
       <PathField
@@ -159,7 +160,7 @@ function FolderField({ source }: { source: CodeSnapshot }): React.JSX.Element {
         path={source.folder}
         onChange={path => path && set(path)}
       />
-      {root !== null && (
+      {root !== null && !isFixed && (
         <IconButton
           icon={folderIcon}
           label={trans.__('Choose a folder to copy…')}
@@ -222,6 +223,7 @@ function LeaveOutField({
 }): React.JSX.Element {
   const { model, trans, actions } = useLaunch();
   const { files } = useSnapshot();
+  const { readOnly } = useField('/source/leave_out');
   const [text, setText] = React.useState('');
   const set = (leave_out: string[]): void =>
     model.edit({ source: { ...source, leave_out } }, '/source/leave_out');
@@ -259,6 +261,7 @@ function LeaveOutField({
             type="button"
             className="jp-t9k-Launch-chip"
             aria-label={trans.__('Remove the pattern %1', pattern)}
+            disabled={readOnly}
             onClick={() =>
               set(source.leave_out.filter(each => each !== pattern))
             }
@@ -271,6 +274,7 @@ function LeaveOutField({
           type="text"
           data-code
           data-field="/source/leave_out"
+          readOnly={readOnly}
           spellCheck={false}
           aria-label={trans.__('Add a pattern')}
           placeholder={trans.__('Add a pattern')}

@@ -2,13 +2,17 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Lock, ScriptOption } from '../../api/types';
 import { fieldOf } from './fieldPointers';
-import { ILaunchForm } from './form';
+import { DEVICE, ILaunchForm, MORE } from './form';
 
-/** Fields of the form for sums over all replica types. */
-const TOTALS: Record<string, string> = {
+/** Fields of the form for sums over all replica types, and for the kind of the accelerators. */
+const OWN_FIELDS: Record<string, string> = {
   '/total_replicas': '/replica_specs/0/replicas',
-  '/total_devices': '/replica_specs/0/resources/device'
+  '/total_devices': DEVICE,
+  [`${DEVICE}/name`]: `${DEVICE}/name`
 };
+
+/** Pointer of a label, whose row the form finds by the label's name. */
+const LABEL = /^(\/labels|\/scheduling\/node_selector)\/./;
 
 /** Return the locks by the form's fields. Locks of the manifest have no field. */
 export function locksByField({
@@ -24,12 +28,45 @@ export function locksByField({
   for (const lock of locks) {
     const pointer = lock.field.replace(/\/\*(?=\/|$)/g, '/0');
     const field =
-      TOTALS[lock.field] ?? fieldOf(`/spec${pointer}`, form, options);
-    if (!found.has(field)) {
-      found.set(field, lock);
+      OWN_FIELDS[pointer] ?? fieldOf(`/spec${pointer}`, form, options);
+    // The lock of a whole part is found at the part, and at the field that shows errors of the part.
+    const part = lock.rule === 'value' ? rowOf(pointer, field) : field;
+    for (const at of [field, part]) {
+      if (!found.has(at)) {
+        found.set(at, lock);
+      }
     }
   }
   return found;
+}
+
+/** Return the part of the form that a lock covers: the row of a label, else the field of the lock. */
+function rowOf(pointer: string, field: string): string {
+  return LABEL.test(pointer) ? field.replace(/\/name$/, '') : pointer;
+}
+
+/** Return the lock that sets the value of a field or of a part that contains the field; null if there is none. */
+export function fixingLock(
+  locks: ReadonlyMap<string, Lock>,
+  field: string
+): Lock | null {
+  if (!locks.size) {
+    return null;
+  }
+  const own = field.startsWith('/') ? field : `${MORE}/${field}`; // options are arguments
+  for (let at = own; at; at = at.slice(0, at.lastIndexOf('/'))) {
+    const lock = locks.get(at);
+    if (lock?.rule === 'value' && (at === own || coversPart(lock, at))) {
+      return lock;
+    }
+  }
+  return null;
+}
+
+/** Return true if a lock is about a whole part of the form, not only about the first field of the part. */
+function coversPart({ field }: Lock, part: string): boolean {
+  const pointer = field.replace(/\/\*(?=\/|$)/g, '/0');
+  return pointer === part || LABEL.test(pointer);
 }
 
 /** Return the texts that a lock allows; null if it does not list all of them. */

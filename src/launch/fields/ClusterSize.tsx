@@ -16,6 +16,7 @@ import { FreeNow } from './FreeNow';
 import { ProcessesField } from './ProcessesField';
 
 const REPLICAS = '/replica_specs/0/replicas';
+const KIND = `${DEVICE}/name`;
 
 /** Kubernetes' notation of quantities, such as 4, 500m or 16Gi. */
 const QUANTITY = /^\d+(\.\d+)?(m|k|[KMGTPE]i|[MGTPE])?$/;
@@ -100,7 +101,7 @@ function NodesField(): React.JSX.Element {
   return (
     <Row
       field={REPLICAS}
-      others={[DEVICE]}
+      others={[DEVICE, KIND]}
       label={trans.__('Nodes × GPUs')}
       caption={total}
     >
@@ -121,17 +122,10 @@ function NodesField(): React.JSX.Element {
         max={MAX_PROCESSES}
         onChange={setCount}
       />
-      <label
-        className="jp-t9k-visuallyHidden"
-        htmlFor={`${prefix}${DEVICE}/name`}
-      >
+      <label className="jp-t9k-visuallyHidden" htmlFor={`${prefix}${KIND}`}>
         {trans.__('GPUs')}
       </label>
-      <DeviceKind
-        field={`${DEVICE}/name`}
-        name={device.name}
-        disabled={!device.count}
-      />
+      <DeviceKind field={KIND} name={device.name} disabled={!device.count} />
     </Row>
   );
 }

@@ -4,8 +4,8 @@ import * as React from 'react';
 import { EnvVar } from '../../api/types';
 import { lockIcon } from '../../ui/icons';
 import { IconButton, LinkButton } from '../../ui/Buttons';
-import { useLaunch, useModel } from '../parts/context';
-import { FieldErrors, useFieldId } from '../parts/Row';
+import { useFixed, useLaunch, useModel } from '../parts/context';
+import { FieldErrors, useFieldId, WithLocks } from '../parts/Row';
 import { TextField } from '../parts/TextField';
 import { RecorderField } from './RecorderField';
 
@@ -19,6 +19,7 @@ export function EnvironmentField(): React.JSX.Element {
   const offered = useModel(
     ({ state }) => state.prefill?.script.env_reads ?? []
   );
+  const isFixed = useFixed('/env') !== null;
   const label = `${prefix}environment`;
   const add = (name: string) => {
     model.setEnv([...env, { name, value: '', secret: null }]);
@@ -33,14 +34,18 @@ export function EnvironmentField(): React.JSX.Element {
         {trans.__('Environment')}
       </span>
       <div className="jp-t9k-Launch-control">
-        {env.map((row, index) => (
-          <VariableRow key={index} row={row} index={index} />
-        ))}
+        <WithLocks fields={['/env']}>
+          {env.map((row, index) => (
+            <VariableRow key={index} row={row} index={index} />
+          ))}
+        </WithLocks>
         <div className="jp-t9k-Launch-line jp-t9k-Launch-wrap">
-          <LinkButton onClick={() => add('')}>
-            {trans.__('Add variable')}
-          </LinkButton>
-          {reads.length > 0 && (
+          {!isFixed && (
+            <LinkButton onClick={() => add('')}>
+              {trans.__('Add variable')}
+            </LinkButton>
+          )}
+          {!isFixed && reads.length > 0 && (
             <span className="jp-t9k-caption">
               {trans.__('the script reads')}{' '}
               {reads.slice(0, OFFERED).map((read, index) => (
@@ -79,6 +84,7 @@ const VariableRow = React.memo(({ row, index }: IVariableRowProps) => {
   const field = `/env/${index}`;
   const add = `${useFieldId('')}environment`;
   const canBeSecret = useModel(now => now.can('secrets').supported);
+  const isFixed = useFixed(`${field}/value`) !== null;
   const change = (changes: Partial<EnvVar>) =>
     model.setEnv(
       model.form.env.map((other, i) =>
@@ -125,7 +131,7 @@ const VariableRow = React.memo(({ row, index }: IVariableRowProps) => {
             onChange={text => change({ value: text })}
           />
         )}
-        {(canBeSecret || row.secret) && (
+        {(canBeSecret || row.secret) && !isFixed && (
           <IconButton
             icon={lockIcon}
             label={trans.__('%1 is a key of a secret', row.name || index + 1)}
@@ -141,15 +147,17 @@ const VariableRow = React.memo(({ row, index }: IVariableRowProps) => {
             }}
           />
         )}
-        <IconButton
-          icon={closeIcon}
-          label={
-            row.name
-              ? trans.__('Remove %1', row.name)
-              : trans.__('Remove variable')
-          }
-          onClick={remove}
-        />
+        {!isFixed && (
+          <IconButton
+            icon={closeIcon}
+            label={
+              row.name
+                ? trans.__('Remove %1', row.name)
+                : trans.__('Remove variable')
+            }
+            onClick={remove}
+          />
+        )}
       </div>
       {['name', 'value', 'secret', 'key'].map(part => (
         <FieldErrors key={part} field={`${field}/${part}`} />

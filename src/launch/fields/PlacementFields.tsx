@@ -4,7 +4,7 @@ import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
 import { IconButton, LinkButton } from '../../ui/Buttons';
-import { useLaunch, useModel } from '../parts/context';
+import { useFixed, useLaunch, useModel } from '../parts/context';
 import { Row, useField } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
@@ -83,6 +83,7 @@ function TolerationsField(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const field = '/scheduling/tolerations';
   const rows = useModel(({ form }) => form.spec.scheduling.tolerations);
+  const isFixed = useFixed(field) !== null;
   const set = (tolerations: Toleration[], index: number) => {
     const { scheduling } = model.form.spec;
     model.edit(
@@ -117,15 +118,17 @@ function TolerationsField(): React.JSX.Element {
             }}
           />
         ))}
-        <LinkButton
-          data-field={field}
-          onClick={() => {
-            set([...rows, { key: '', operator: 'Exists' }], rows.length);
-            reveal(`${field}/${rows.length}`);
-          }}
-        >
-          {trans.__('Add taint')}
-        </LinkButton>
+        {!isFixed && (
+          <LinkButton
+            data-field={field}
+            onClick={() => {
+              set([...rows, { key: '', operator: 'Exists' }], rows.length);
+              reveal(`${field}/${rows.length}`);
+            }}
+          >
+            {trans.__('Add taint')}
+          </LinkButton>
+        )}
       </div>
     </Row>
   );
@@ -143,6 +146,7 @@ function TolerationRow({
   onRemove(): void;
 }): React.JSX.Element {
   const { trans } = useLaunch();
+  const isFixed = useFixed(field) !== null;
   const text = (value: unknown): string =>
     typeof value === 'string' ? value : '';
   return (
@@ -187,11 +191,13 @@ function TolerationRow({
           </option>
         ))}
       </Select>
-      <IconButton
-        icon={closeIcon}
-        label={trans.__('Remove %1', text(row.key) || trans.__('taint'))}
-        onClick={onRemove}
-      />
+      {!isFixed && (
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Remove %1', text(row.key) || trans.__('taint'))}
+          onClick={onRemove}
+        />
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Field of the number of torchrun's processes on a node. */
 import * as React from 'react';
 import { MAX_PROCESSES } from '../../api/constants';
-import { Segments } from '../../ui/Segments';
+import { SegmentsField } from '../parts/choices';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
 import { Row } from '../parts/Row';
@@ -38,8 +38,9 @@ export function ProcessesField({
     // The choice leaves no space on its line, so the size is shown below it.
     <Row field={field} caption={hasGpus && size}>
       {hasGpus && (
-        <Segments
+        <SegmentsField
           aria-label={trans.__('Number of processes')}
+          field={field}
           data-field={perGpu ? field : undefined}
           segments={[
             { value: 'gpu', label: trans.__('One for each GPU') },

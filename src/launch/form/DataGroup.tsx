@@ -5,8 +5,8 @@ import * as React from 'react';
 import { JobSpec, Volume } from '../../api/types';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Combobox, IChoice } from '../parts/Combobox';
-import { useLaunch, useModel } from '../parts/context';
-import { FieldErrors, useField } from '../parts/Row';
+import { useFixed, useLaunch, useModel } from '../parts/context';
+import { FieldErrors, useField, WithLocks } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
 import { Group, IFolding } from '../parts/Group';
@@ -48,6 +48,7 @@ function Mounts(): React.JSX.Element {
     }
   }, [model, engine, namespace]);
   const known = React.useMemo(() => sorted(volumes?.list ?? []), [volumes]);
+  const isFixed = useFixed('/mounts') !== null;
   const add = () => {
     const free = known.find(
       ({ claim }) => !mounts.some(mount => mount.claim === claim)
@@ -57,7 +58,7 @@ function Mounts(): React.JSX.Element {
     reveal(`${field}/claim`);
   };
   return (
-    <>
+    <WithLocks fields={['/mounts']}>
       {mounts.length > 0 && (
         <div className="jp-t9k-Launch-mounts" role="group">
           <div className="jp-t9k-Launch-mountHead" aria-hidden>
@@ -77,10 +78,12 @@ function Mounts(): React.JSX.Element {
           {trans.__('Type the names of the PVCs.')}
         </p>
       )}
-      <LinkButton data-field="/mounts" onClick={add}>
-        {trans.__('Add volume')}
-      </LinkButton>
-    </>
+      {!isFixed && (
+        <LinkButton data-field="/mounts" onClick={add}>
+          {trans.__('Add volume')}
+        </LinkButton>
+      )}
+    </WithLocks>
   );
 }
 
@@ -111,6 +114,7 @@ const MountRow = React.memo(({ mount, index, volumes }: IMountRowProps) => {
     value: claim,
     note: describeVolume({ claim, ...about }, trans)
   }));
+  const isFixed = useFixed(field) !== null;
   const parts = ['claim', 'mount_path', 'sub_path', 'read_only'];
   const said = [
     volume ? describeVolume(volume, trans) : null,
@@ -160,11 +164,15 @@ const MountRow = React.memo(({ mount, index, volumes }: IMountRowProps) => {
         <option value="write">{trans.__('Read and write')}</option>
         <option value="read">{trans.__('Read only')}</option>
       </Select>
-      <IconButton
-        icon={closeIcon}
-        label={trans.__('Remove volume %1', mount.claim || index + 1)}
-        onClick={remove}
-      />
+      {isFixed ? (
+        <span />
+      ) : (
+        <IconButton
+          icon={closeIcon}
+          label={trans.__('Remove volume %1', mount.claim || index + 1)}
+          onClick={remove}
+        />
+      )}
       <div className="jp-t9k-Launch-mountSaid">
         <span id={`${prefix}${field}/claim-caption`} className="jp-t9k-caption">
           {said.join(' · ')}

@@ -1,11 +1,10 @@
 /** The form's group “Lifecycle”: restarts, deadline, clean-up and start. */
 import * as React from 'react';
 import { MAX_INT32 } from '../../api/constants';
-import { Segments } from '../../ui/Segments';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
 import { Row, useField } from '../parts/Row';
-import { Select } from '../parts/choices';
+import { SegmentsField, Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/Group';
@@ -72,9 +71,9 @@ function StartField(): React.JSX.Element {
   };
   return (
     <Row field="/paused" group caption={captions[start]}>
-      <Segments<typeof start>
+      <SegmentsField<typeof start>
         aria-labelledby={`${prefix}/paused-label`}
-        data-field="/paused"
+        field="/paused"
         segments={[
           { value: 'now', label: trans.__('Now') },
           { value: 'paused', label: trans.__('Paused') },

@@ -5,7 +5,7 @@ import { JobSpec } from '../../api/types';
 import { shownPath } from '../../common/contentsPath';
 import { LaunchModel } from '../model/launch';
 import { IconButton, LinkButton } from '../../ui/Buttons';
-import { useLaunch, useModel } from '../parts/context';
+import { useFixed, useLaunch, useModel } from '../parts/context';
 import { CheckField } from '../parts/choices';
 import { PathField, TextField } from '../parts/TextField';
 import { Row } from '../parts/Row';
@@ -51,6 +51,7 @@ function LogDirectories(): React.JSX.Element {
   const { model, trans, reveal } = useLaunch();
   const root = useModel(rootOf);
   const dirs = useModel(({ form }) => form.spec.tensorboard.log_dirs);
+  const isFixed = useFixed('/tensorboard/log_dirs') !== null;
   const change = (log_dirs: string[], index: number) => {
     const { tensorboard } = model.form.spec;
     model.edit(
@@ -81,30 +82,34 @@ function LogDirectories(): React.JSX.Element {
                 )
               }
             />
-            <IconButton
-              icon={closeIcon}
-              label={trans.__('Remove %1', shownPath(dir, root) || field)}
-              onClick={() =>
-                change(
-                  dirs.filter((_, i) => i !== index),
-                  index
-                )
-              }
-            />
+            {!isFixed && (
+              <IconButton
+                icon={closeIcon}
+                label={trans.__('Remove %1', shownPath(dir, root) || field)}
+                onClick={() =>
+                  change(
+                    dirs.filter((_, i) => i !== index),
+                    index
+                  )
+                }
+              />
+            )}
           </Row>
         );
       })}
-      <div className="jp-t9k-Launch-row">
-        <span />
-        <LinkButton
-          onClick={() => {
-            change([...dirs, ''], dirs.length);
-            reveal(`/tensorboard/log_dirs/${dirs.length}`);
-          }}
-        >
-          {trans.__('Add log directory')}
-        </LinkButton>
-      </div>
+      {!isFixed && (
+        <div className="jp-t9k-Launch-row">
+          <span />
+          <LinkButton
+            onClick={() => {
+              change([...dirs, ''], dirs.length);
+              reveal(`/tensorboard/log_dirs/${dirs.length}`);
+            }}
+          >
+            {trans.__('Add log directory')}
+          </LinkButton>
+        </div>
+      )}
     </>
   );
 }

@@ -5,7 +5,7 @@ import { EntrypointKind, fileKind } from '../content/entrypoints';
 import { MORE } from '../content/form';
 import { splitWords } from '../../common/shellWords';
 import { IconButton } from '../../ui/Buttons';
-import { useDraft, useLaunch, useModel } from '../parts/context';
+import { useDraft, useFixed, useLaunch, useModel } from '../parts/context';
 import { EnvironmentField } from '../fields/EnvironmentField';
 import { PathField, TextField } from '../parts/TextField';
 import { Row, useField } from '../parts/Row';
@@ -95,6 +95,7 @@ function EntrypointField(): React.JSX.Element {
       await model.openFor(chosen);
     }
   };
+  const isFixed = useFixed('/entrypoint/value') !== null;
   return (
     <Row field="/entrypoint/value" others={['/entrypoint/kind']}>
       <Select
@@ -118,11 +119,13 @@ function EntrypointField(): React.JSX.Element {
             path={value}
             onChange={file => void model.setEntrypoint(fileKind(file), file)}
           />
-          <IconButton
-            icon={folderIcon}
-            label={trans.__('Choose a file…')}
-            onClick={() => void choose()}
-          />
+          {!isFixed && (
+            <IconButton
+              icon={folderIcon}
+              label={trans.__('Choose a file…')}
+              onClick={() => void choose()}
+            />
+          )}
         </>
       ) : (
         <TextField
@@ -146,6 +149,7 @@ function WorkingDirectoryField(): React.JSX.Element {
       model.setWorkingDir(`${root.replace(/\/$/, '')}/${path}`);
     }
   };
+  const isFixed = useFixed('/working_dir') !== null;
   return (
     <Row field="/working_dir">
       <PathField
@@ -154,7 +158,7 @@ function WorkingDirectoryField(): React.JSX.Element {
         placeholder={trans.__('the folder of the script')}
         onChange={path => model.setWorkingDir(path || null)}
       />
-      {root !== null && (
+      {root !== null && !isFixed && (
         <IconButton
           icon={folderIcon}
           label={trans.__('Choose a folder…')}

@@ -22,6 +22,7 @@ import {
 import { withName, withOption, withWorkingDir } from '../content/logDirs';
 import { optionKey, OptionValue } from '../content/scriptOptions';
 import { firstValue, ISweepForm } from '../content/sweep';
+import { fixingLock } from '../content/locks';
 import { changedPointer, differentValues } from '../content/differences';
 import { valueAt } from '../content/presets';
 import { specWith } from '../content/specChanges';
@@ -40,9 +41,6 @@ export abstract class LaunchFields extends LaunchFormState {
    * @param field - Name of the edited field.
    */
   edit(changes: Partial<JobSpec>, field: string): void {
-    if (this.locks.get(field)?.rule === 'value') {
-      return;
-    }
     const spec = { ...this.form.spec, ...changes };
     this._enter(withoutDraft({ ...this.form, spec }, field), field);
   }
@@ -101,7 +99,9 @@ export abstract class LaunchFields extends LaunchFormState {
       '/spec/args' in changes
         ? splitArgs(form.spec.args, this.scriptOptions)
         : {};
-    this._enter(withoutDraft({ ...form, ...values }, field), field);
+    if (!this.isFrozen) {
+      this._edit(withoutDraft({ ...form, ...values }, field), field); // may set the value of a lock
+    }
   }
 
   /**
@@ -113,7 +113,7 @@ export abstract class LaunchFields extends LaunchFormState {
   setDeviceKind(resource: string, pool: Pool | null): void {
     const pools = this.capacity.known?.pools ?? [];
     const form = withDeviceKind(this.form, resource, pool, pools);
-    this._enter(form, DEVICE);
+    this._enter(form, `${DEVICE}/name`);
   }
 
   /** Keep an invalid text in a field. The spec keeps the last valid value. */
@@ -204,11 +204,16 @@ export abstract class LaunchFields extends LaunchFormState {
     }
   }
 
-  /** Apply an edit of the user unless the form is frozen. */
+  /** Apply an edit of the user unless the form is frozen or the administrator has set the field's value. */
   private _enter(form: ILaunchForm, field: string): void {
-    if (!this.isFrozen) {
+    if (!this.isFrozen && !this._isFixed(field)) {
       this._edit(form, field);
     }
+  }
+
+  /** Return true if the administrator has set the value of a field. */
+  protected _isFixed(field: string): boolean {
+    return fixingLock(this.locks, field) !== null;
   }
 
   private readonly _differencesOf = memoized(differentValues);

@@ -195,10 +195,10 @@ export abstract class LaunchFilling extends LaunchRequests {
    * @param text - Path of the file, name of the module, or command.
    */
   async setEntrypoint(kind: EntrypointKind, text: string): Promise<void> {
-    if (this.isFrozen) {
+    const field = '/entrypoint/value';
+    if (this.isFrozen || this._isFixed(field)) {
       return;
     }
-    const field = '/entrypoint/value';
     const value = text.trim();
     const { args } = this.spec;
     this._followFile(kind, value);
@@ -247,7 +247,7 @@ export abstract class LaunchFilling extends LaunchRequests {
   /** Change the kind of the entrypoint. The new value is derived from the file; without a file the user enters it. */
   async setKind(kind: EntrypointKind): Promise<void> {
     const { prefill, path } = this.state;
-    if (this.isFrozen) {
+    if (this.isFrozen || this._isFixed('/entrypoint/kind')) {
       return;
     }
     if (prefill && path === null) {

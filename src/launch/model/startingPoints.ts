@@ -24,7 +24,10 @@ export abstract class LaunchStartingPoints extends LaunchFilling {
     if (this.isLocked || this.state.busy) {
       return;
     }
-    const before = this.form;
+    const { form: before } = this;
+    const { applied } = this.state;
+    // Presets that follow each other without an edit are undone together.
+    const own = (!applied?.isRead && applied?.before) || before;
     this._set({ filling: true, refusal: null });
     try {
       const { spec, notes } = await this.presets.client.apply({
@@ -36,7 +39,10 @@ export abstract class LaunchStartingPoints extends LaunchFilling {
       const { form, unknown } = this._withArgs(before, spec, content.args);
       this._edit(form);
       this._set({
-        applied: { name, before, notes: [...notes, ...unknown], isRead: false }
+        applied: {
+          ...{ name, before: own, isRead: false },
+          notes: [...notes, ...unknown]
+        }
       });
       await this.preview.refresh();
     } catch (error) {

@@ -49,10 +49,14 @@ export function Group({
   );
   const locked = useModel(
     ({ locks }) =>
-      [...locks].filter(
-        ([field, { rule }]) =>
-          rule === 'value' && describeField(field, trans)?.group === name
-      ).length
+      new Set(
+        [...locks]
+          .filter(
+            ([field, { rule }]) =>
+              rule === 'value' && describeField(field, trans)?.group === name
+          )
+          .map(([, lock]) => lock)
+      ).size
   );
   const caret = open ? caretDownIcon : caretRightIcon;
   const id = `${prefix}group-${name}`;

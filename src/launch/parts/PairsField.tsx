@@ -4,7 +4,8 @@ import * as React from 'react';
 import { LaunchModel } from '../model/launch';
 import { IPair } from '../content/form';
 import { IconButton, LinkButton } from '../../ui/Buttons';
-import { useLaunch, useModel } from './context';
+import { fixingLock } from '../content/locks';
+import { useFixed, useLaunch, useModel } from './context';
 import { Row } from './Row';
 import { TextField } from './TextField';
 
@@ -29,6 +30,10 @@ export function PairsField({
 }: IPairsFieldProps): React.JSX.Element {
   const { trans, reveal } = useLaunch();
   const rows = useModel(read);
+  const isFixed = useFixed(field) !== null;
+  const fixedRows = useModel(({ locks }) =>
+    rows.map((_, index) => fixingLock(locks, `${field}/${index}`) !== null)
+  );
   const change = (index: number, changes: Partial<IPair>) =>
     onChange(
       rows.map((row, i) => (i === index ? { ...row, ...changes } : row))
@@ -64,26 +69,30 @@ export function PairsField({
               placeholder={trans.__('value')}
               onChange={value => change(index, { value })}
             />
-            <IconButton
-              icon={closeIcon}
-              label={
-                row.name
-                  ? trans.__('Remove %1', row.name)
-                  : trans.__('Remove label')
-              }
-              onClick={() => remove(index)}
-            />
+            {!fixedRows[index] && (
+              <IconButton
+                icon={closeIcon}
+                label={
+                  row.name
+                    ? trans.__('Remove %1', row.name)
+                    : trans.__('Remove label')
+                }
+                onClick={() => remove(index)}
+              />
+            )}
           </div>
         ))}
-        <LinkButton
-          data-field={field}
-          onClick={() => {
-            onChange([...rows, { name: '', value: '' }]);
-            reveal(`${field}/${rows.length}/name`);
-          }}
-        >
-          {add}
-        </LinkButton>
+        {!isFixed && (
+          <LinkButton
+            data-field={field}
+            onClick={() => {
+              onChange([...rows, { name: '', value: '' }]);
+              reveal(`${field}/${rows.length}/name`);
+            }}
+          >
+            {add}
+          </LinkButton>
+        )}
       </div>
     </Row>
   );

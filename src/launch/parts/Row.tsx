@@ -7,9 +7,9 @@ import { undoIcon } from '@jupyterlab/ui-components';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { changedPointer, isDifferent } from '../content/differences';
-import { describeLock } from '../content/locks';
+import { describeLock, fixingLock } from '../content/locks';
 import { describeValue, valueAt } from '../content/presets';
-import { useChecks, useLaunch, useLock, useModel } from './context';
+import { useChecks, useFixed, useLaunch, useModel } from './context';
 import { describeField } from './fieldNames';
 import { SourceLink } from './SourceLink';
 
@@ -22,6 +22,9 @@ interface IFieldProps {
   'aria-describedby': string;
 }
 
+/** Id of the notes about locks in the row around a field; null outside of a row. */
+const LockNotesId = React.createContext<string | null>(null);
+
 /** Return the id of a field's control. */
 export function useFieldId(field: string): string {
   return `${useLaunch().prefix}${field}`;
@@ -33,13 +36,14 @@ export function useField(field: string): IFieldProps {
   const invalid = useModel(({ checks }) =>
     checks.some(check => check.level === 'error' && check.field === field)
   );
-  const isFixed = useLock(field)?.rule === 'value';
+  const isFixed = useFixed(field) !== null;
+  const notes = React.useContext(LockNotesId) ?? `${id}-locks`;
   return {
     id,
     'data-field': field,
     'aria-invalid': invalid || undefined,
     readOnly: isFixed || undefined,
-    'aria-describedby': `${id}-caption ${id}-lock ${id}-errors`
+    'aria-describedby': `${id}-caption ${notes} ${id}-errors`
   };
 }
 
@@ -78,29 +82,50 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
   );
 }
 
-/** The administrator's rule for a field, with the reason. */
-function LockNote({ field }: { field: string }): React.JSX.Element | null {
+/**
+ * Fields, and below them the administrator's rules for them with the reasons. The controls of the fields are described
+ * by the rules.
+ */
+export function WithLocks({
+  fields,
+  children
+}: {
+  /** The fields; the first one names the group of fields. */
+  fields: readonly string[];
+  children: React.ReactNode;
+}): React.JSX.Element {
   const { trans } = useLaunch();
-  const id = useFieldId(field);
-  const lock = useLock(field);
-  if (!lock) {
-    return null;
-  }
+  const id = `${useFieldId(fields[0])}-locks`;
+  const locks = useModel(({ locks }) => [
+    ...new Set(
+      fields
+        .map(field => locks.get(field) ?? fixingLock(locks, field))
+        .filter(lock => lock !== null)
+    )
+  ]);
   return (
-    <div id={`${id}-lock`} className="jp-t9k-Launch-lock jp-t9k-caption">
-      <Icon of={lockIcon} />
-      <span>{describeLock(lock, trans)}</span>
-    </div>
+    <LockNotesId.Provider value={id}>
+      {children}
+      <div id={id}>
+        {locks.map(lock => (
+          <div key={lock.field} className="jp-t9k-Launch-lock jp-t9k-caption">
+            <Icon of={lockIcon} />
+            <span>{describeLock(lock, trans)}</span>
+          </div>
+        ))}
+      </div>
+    </LockNotesId.Provider>
   );
 }
 
 /** The value that a field has in the cloned job, and a button that restores it; nothing if it is the same. */
 function Was({ fields }: { fields: string[] }): React.JSX.Element | null {
   const { model, trans, reveal } = useLaunch();
-  const was = useModel(({ original, differences, spec }) => {
+  const was = useModel(({ original, differences, spec, locks }) => {
     const changed = fields.filter(
       field =>
         original !== null &&
+        fixingLock(locks, field) === null &&
         differences.includes(field) &&
         isDifferent(spec, original, field)
     );
@@ -187,16 +212,15 @@ export function Row({
         </label>
       )}
       <div className="jp-t9k-Launch-control">
-        <div className="jp-t9k-Launch-line">
-          {children}
-          <Was fields={[field, ...others]} />
-        </div>
-        <div id={`${id}-caption`} className="jp-t9k-caption">
-          {caption}
-        </div>
-        {[field, ...others].map(each => (
-          <LockNote key={`${each}-lock`} field={each} />
-        ))}
+        <WithLocks fields={[field, ...others]}>
+          <div className="jp-t9k-Launch-line">
+            {children}
+            <Was fields={[field, ...others]} />
+          </div>
+          <div id={`${id}-caption`} className="jp-t9k-caption">
+            {caption}
+          </div>
+        </WithLocks>
         {[field, ...others].map(each => (
           <FieldErrors key={each} field={each} />
         ))}

@@ -25,16 +25,17 @@ export function TextField({
   code,
   ...props
 }: ITextFieldProps): React.JSX.Element {
+  const described = useField(field);
   return (
     <input
       type="text"
       spellCheck={false}
       autoComplete="off"
       data-code={code}
-      {...useField(field)}
+      {...described}
       {...props}
       value={value}
-      onChange={event => onChange(event.target.value)}
+      onChange={event => described.readOnly || onChange(event.target.value)}
     />
   );
 }

@@ -2,6 +2,7 @@
 import { caretDownIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
+import { ISegmentsProps, Segments } from '../../ui/Segments';
 import { useField } from './Row';
 
 /** Properties of a list. */
@@ -17,13 +18,37 @@ export function Select({
   ...props
 }: ISelectProps): React.JSX.Element {
   const { readOnly, ...others } = props;
+  // HTML has no read-only lists: the keys and clicks that would open or change the list have no effect.
+  const ignored = {
+    'aria-readonly': true,
+    onChange: () => undefined,
+    onMouseDown: (event: React.MouseEvent) => event.preventDefault(),
+    onKeyDown: (event: React.KeyboardEvent) =>
+      event.key === 'Tab' || event.preventDefault()
+  };
   return (
     <span className="jp-t9k-Launch-select">
-      <select {...others} disabled={props.disabled || readOnly}>
+      <select {...others} {...(readOnly && ignored)}>
         {children}
       </select>
       <Icon of={caretDownIcon} />
     </span>
+  );
+}
+
+/** Segmented control of a field. */
+export function SegmentsField<Value extends string>({
+  field,
+  ...props
+}: ISegmentsProps<Value> & { field: string }): React.JSX.Element {
+  const described = useField(field);
+  return (
+    <Segments
+      aria-describedby={described['aria-describedby']}
+      readOnly={described.readOnly}
+      data-field={field}
+      {...props}
+    />
   );
 }
 
@@ -50,9 +75,10 @@ export function CheckField({
       <input
         type="checkbox"
         {...described}
-        disabled={disabled || readOnly}
+        aria-readonly={readOnly}
+        disabled={disabled}
         checked={checked}
-        onChange={event => onChange(event.target.checked)}
+        onChange={event => readOnly || onChange(event.target.checked)}
       />
       {children}
     </label>

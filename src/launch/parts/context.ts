@@ -4,6 +4,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Check, JobSpec, Lock } from '../../api/types';
 import { LaunchModel } from '../model/launch';
+import { fixingLock } from '../content/locks';
 import { isEqual } from '../../common/memo';
 import { useValue } from '../../common/hooks';
 import { IWithShortcut } from '../../common/shortcut';
@@ -115,6 +116,11 @@ export function useOptional<Part>(
 /** Return the administrator's lock on a field; null if there is none. */
 export function useLock(field: string): Lock | null {
   return useModel(({ locks }) => locks.get(field) ?? null);
+}
+
+/** Return the administrator's lock that sets the value of a field; null if the user may change the value. */
+export function useFixed(field: string): Lock | null {
+  return useModel(({ locks }) => fixingLock(locks, field));
 }
 
 /** Return the checks that fulfil a condition. */

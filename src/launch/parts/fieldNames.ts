@@ -141,6 +141,7 @@ export function describeField(
     case '/replica_specs/0/replicas':
       return { group: 'size', name: trans.__('Nodes') };
     case '/replica_specs/0/resources/device':
+    case '/replica_specs/0/resources/device/name':
       return { group: 'size', name: trans.__('GPUs') };
     case '/replica_specs/0/resources/cpu/request':
     case '/replica_specs/0/resources/cpu/limit':

@@ -127,6 +127,29 @@ describe('the menu “Start from”', () => {
     ).toBeTruthy();
   });
 
+  it('takes back several presets at once, but not one that the user kept', async () => {
+    await open();
+    const before = model.spec;
+    const apply = async (name: string, replicas: number): Promise<void> => {
+      const spec = model.spec;
+      const [group] = spec.replica_specs;
+      server.applied = {
+        spec: { ...spec, replica_specs: [{ ...group, replicas }] },
+        notes: []
+      };
+      await act(() => model.applyPreset(name, somePreset({})));
+    };
+    await apply('Big', 4);
+    await apply('Bigger', 8);
+    act(() => model.undoPreset());
+    expect(model.spec).toEqual(before);
+    await apply('Big', 4);
+    act(() => model.keepPreset());
+    await apply('Bigger', 8);
+    act(() => model.undoPreset());
+    expect(model.spec.replica_specs[0].replicas).toBe(4);
+  });
+
   it('renames once, not after Escape, and asks before it deletes', async () => {
     server.presets.presets = [somePreset({})];
     server.savedPreset = () => json(somePreset({ name: 'New' }));
