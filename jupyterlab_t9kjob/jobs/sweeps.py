@@ -12,6 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from ..core.code import CodeSource
 from ..core.engine.options import LeasesSweeps
 from ..core.engine.protocol import Engine
 from ..core.errors import Conflict, FieldError, JobError, NotFound
@@ -129,17 +130,18 @@ class SweepService:
         if len(specs) > members[0].at_a_time:
             await demand_turns(chosen)
         prepared: dict[str, Admission] = {}
-        source = None
+        # The code that the first job takes serves all jobs that want the same; those of a retry may name several.
+        taken: dict[str, CodeSource | None] = {}
         try:
             for spec in specs:
+                wanted = spec.source.model_dump_json() if spec.source is not None else ""
                 known = await chosen.created_by(_request_of(spec))
                 if known is not None:
-                    source = source or known.spec.source
+                    taken.setdefault(wanted, known.spec.source)
                     continue
-                # The snapshot that the first job takes serves all of them.
-                alike = spec if source is None else spec.model_copy(update={"source": source})
+                alike = spec.model_copy(update={"source": taken.get(wanted) or spec.source})
                 prepared[spec.name] = await self._admitted(alike, engine, namespace, admit)
-                source = source or prepared[spec.name].spec.source
+                taken.setdefault(wanted, prepared[spec.name].spec.source)
             return await self._create(specs, members, chosen, namespace, prepared, admit)
         finally:
             for admission in prepared.values():  # The jobs that were not created.
@@ -182,12 +184,15 @@ class SweepService:
     async def _admitted(self, spec: JobSpec, engine: str, namespace: str, admit: Admit) -> Admission:
         """Check one job with its engine; return its preparation, or raise the first error."""
         admission = await admit(spec, engine, namespace)
-        preview = await self._jobs.engines.preview(admission.spec, engine, namespace)
-        for check in preview.checks:
-            if check.level == "error":
-                await admission.finish(None)
-                kind = Conflict if check.code == "NameTaken" else FieldError
-                raise kind(check.message, field=check.field, hint=check.hint, code=check.code)
+        try:
+            preview = await self._jobs.engines.preview(admission.spec, engine, namespace)
+            for check in preview.checks:
+                if check.level == "error":
+                    kind = Conflict if check.code == "NameTaken" else FieldError
+                    raise kind(check.message, field=check.field, hint=check.hint, code=check.code)
+        except BaseException:
+            await admission.finish(None)
+            raise
         return admission
 
     async def stop(self, ident: str) -> SweepResult:

@@ -8,14 +8,16 @@ import hashlib
 import json
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from ..core.engine.info import EngineInfo
 from ..core.errors import JobError, NotFound
 from ..core.job import ACTIVE_PHASES, Job, JobSummary, parse_job_id
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
+from ..jobs.engines import all_of
 from ..jobs.query import Query
 from ..jobs.service import JobService
 from .store import CREATION, SnapshotStore
@@ -23,11 +25,17 @@ from .store import CREATION, SnapshotStore
 log = logging.getLogger(__name__)
 
 _FOLDER: Final = "code-jobs"
+_CHECK: Final = "look for unused snapshots of code"
 
 
 def new_token() -> str:
     """Return the name of a creation that is under way, which stands for the job's id until the job exists."""
     return f"{CREATION}{secrets.token_hex(8)}"
+
+
+def _is_current(info: EngineInfo) -> bool:
+    """Return True if an engine knows its jobs: its cluster answers, and no change was missed."""
+    return info.available and (info.cluster is None or info.cluster.stale_since is None)
 
 
 class JobNotes:
@@ -45,21 +53,39 @@ class JobNotes:
         self._jobs = jobs
         self._folder = home / _FOLDER
         self._tasks: set[asyncio.Task[None]] = set()
+        self._unchecked: dict[str, list[str]] = {}
+        """Jobs with a note by engine, until it is known which of them were removed while no server ran."""
+        self._checking = asyncio.Lock()
         self._end: Callable[[], None] = lambda: None
 
     async def start(self) -> None:
         """Release the snapshots of jobs that were removed while no server ran, and watch for removed jobs."""
-        self._end = self._jobs.engines.listen(self._job_changed)
+        engines = self._jobs.engines
+        for ident in await asyncio.to_thread(self._noted):
+            with contextlib.suppress(ValueError):
+                self._unchecked.setdefault(parse_job_id(ident)[0], []).append(ident)
+        self._end = all_of([engines.listen(self._job_changed), engines.listen_info(self._engines_changed)])
+        await self._check_engines(in_clusters=False)
+        self._engines_changed()
+
+    def _engines_changed(self) -> None:
+        if self._unchecked:
+            self._spawn(self._check_engines(in_clusters=True), _CHECK)
+
+    async def _check_engines(self, *, in_clusters: bool) -> None:
+        """Release the snapshots of removed jobs, of the engines whose jobs are known now."""
         try:
-            # The jobs of a cluster may not be known yet.
-            known = {
-                info.name for info in await self._jobs.engines.infos() if info.available and not info.facts.has_pods
-            }
-            for ident in await asyncio.to_thread(self._noted):
-                if parse_job_id(ident)[0] in known and await self._is_gone(ident):
-                    await asyncio.to_thread(self._release, ident)
-        except (OSError, ValueError, JobError):
+            async with self._checking:
+                for info in await self._jobs.engines.infos() if self._unchecked else ():
+                    if info.facts.has_pods <= in_clusters and _is_current(info):
+                        await self._check(self._unchecked.pop(info.name, []))
+        except (OSError, JobError):
             log.warning("Unused snapshots of code could not be looked for.", exc_info=True)
+
+    async def _check(self, idents: list[str]) -> None:
+        for ident in idents:
+            if await self._is_gone(ident):
+                await asyncio.to_thread(self._release, ident)
 
     async def _is_gone(self, ident: str) -> bool:
         """Return True if there is no record of a job any more; False also if its engine can't tell."""
@@ -74,6 +100,10 @@ class JobNotes:
     async def stop(self) -> None:
         """Stop watching."""
         self._end()
+        self._unchecked.clear()
+        for task in self._tasks:
+            if task.get_name() == _CHECK:
+                task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def hand_over(self, store: SnapshotStore, digest: str, token: str, most_bytes: int, job: Job | None) -> None:
@@ -109,9 +139,12 @@ class JobNotes:
 
     def _job_changed(self, ident: str, summary: JobSummary | None) -> None:
         if summary is None and self._path(ident).exists():
-            task = spawn(asyncio.to_thread(self._release, ident), "release a snapshot of code")
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._spawn(asyncio.to_thread(self._release, ident), "release a snapshot of code")
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = spawn(work, name)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     def _release(self, ident: str) -> None:
         path = self._path(ident)

@@ -8,6 +8,7 @@ from uuid import uuid4
 
 import pytest
 
+from jupyterlab_t9kjob.core.checks import Preview
 from jupyterlab_t9kjob.core.code import CodeSnapshot, TakenSnapshot
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.job import Job
@@ -186,7 +187,9 @@ async def test_a_job_that_is_worse_than_the_others_is_stopped(bench: Bench, monk
         await sweep.service.retry(sweep.id, admit=admit)
 
 
-async def test_a_repeated_request_returns_the_same_jobs_and_a_wrong_job_creates_none(bench: Bench) -> None:
+async def test_a_repeated_request_returns_the_same_jobs_and_a_wrong_job_creates_none(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sweep = Sweeper(bench)
     sweep.go(1, 2, 3)
     uids = await sweep.create(at_a_time=3)
@@ -211,4 +214,31 @@ async def test_a_repeated_request_returns_the_same_jobs_and_a_wrong_job_creates_
         await wrong.create(admit=taking)
     # The snapshot of the first job serves all.
     assert snapshots[0] is None and snapshots[1] is not None and snapshots[1] is snapshots[2]
+    # In a retry, each job names its own; and a job whose preview fails leaves no snapshot behind.
+    finished: list[Job | None] = []
+
+    async def admitted(spec: JobSpec, *_: str) -> Admission:
+        async def finish(job: Job | None) -> None:
+            finished.append(job)
+
+        assert isinstance(spec.source, CodeSnapshot)
+        snapshots.append(spec.source.taken)
+        return Admission(spec, finish=finish)
+
+    async def broken(*_: object, **__: object) -> Preview:
+        if len(snapshots) == 5:
+            raise FieldError("broken")
+        return Preview(command="", summary="", checks=[])
+
+    member = SweepMember.model_validate({"id": wrong.id, "name": "a", "at_a_time": 2, "number": 1})
+    specs = []
+    for number in (1, 2):
+        taken = TakenSnapshot(digest=f"{number}" * 40, path=f"/copy{number}", files=1, size=1)
+        source = CodeSnapshot(folder=str(wrong.folder), taken=taken)
+        spec = wrong.base.model_copy(update={"name": f"old-{number}", "source": source})
+        specs.append(with_member(spec, member.model_copy(update={"number": number})))
+    monkeypatch.setattr(bench.engine, "preview", broken)
+    with pytest.raises(FieldError, match="broken"):
+        await wrong.service.create(specs, engine="local", namespace="", admit=admitted)
+    assert [taken and taken.path for taken in snapshots[3:]] == ["/copy1", "/copy2"] and finished == [None, None]
     assert wrong.id not in {job.sweep.id for job in await bench.engine.jobs() if job.sweep is not None}

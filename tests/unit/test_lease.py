@@ -14,6 +14,7 @@ import pytest
 from jupyterlab_t9kjob.core.system.processes import machine_id, process_id
 from jupyterlab_t9kjob.logs.storage import lease as leases
 from jupyterlab_t9kjob.logs.storage.lease import Lease
+from tests.server.conftest import eventually
 
 pytestmark = pytest.mark.asyncio
 
@@ -46,6 +47,17 @@ async def test_one_of_many_holds_it(tmp_path: Path):
     holder.release()
     assert not holder.valid
     assert await other.hold()
+
+
+async def test_one_whose_task_was_cancelled_is_released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(leases, "SETTLE_SECONDS", 60.0)
+    mine = Lease(tmp_path / "lease")
+    task = asyncio.create_task(mine.hold())
+    await eventually((tmp_path / "lease").exists)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    mine.release()
+    assert not (tmp_path / "lease").exists()
 
 
 async def test_one_whose_process_is_dead_is_taken_over_at_once(tmp_path: Path):

@@ -5,13 +5,14 @@ The server takes the API key as a query parameter, so no message may quote an ad
 
 from __future__ import annotations
 
+import http.client
 import json
 import math
 import urllib.error
 import urllib.parse
 import urllib.request
 from pathlib import Path
-from typing import Any, Iterable, Iterator
+from typing import Any, BinaryIO, Iterable, Iterator
 
 from ..files import now
 
@@ -149,12 +150,13 @@ class Client:
         path
             Path of the object.
         file
-            The file. A large one is uploaded in pieces whose size is about the square root of its size, in MiB.
+            The file. A large one is uploaded in pieces whose size is about the square root of its size, in MiB. Of a
+            file that grows meanwhile, the beginning is uploaded.
         """
         size = file.stat().st_size
         with file.open("rb") as content:
             if size <= SINGLE_BYTES:
-                self._form("POST", "/apis/v1/objects", {"path": path}, iter(lambda: content.read(_PIECE), b""), size)
+                self._form("POST", "/apis/v1/objects", {"path": path}, _pieces(content, size), size)
                 return
             upload = self._json("POST", "/apis/v1/objects/multipart", {"path": path})["uploadId"]
             target = f"/apis/v1/objects/multipart/{urllib.parse.quote(str(upload), safe='')}"
@@ -163,7 +165,7 @@ class Client:
             for number, begin in enumerate(range(0, size, step), 1):
                 length = min(step, size - begin)
                 query = {"path": path, "partNumber": str(number)}
-                answer = self._form("PUT", target, query, iter([content.read(length)]), length)
+                answer = self._form("PUT", target, query, _pieces(content, length), length)
                 parts.append({"etag": answer["eTag"], "partNumber": number})
             self._json("POST", target, {"path": path}, {"parts": parts})
 
@@ -227,9 +229,19 @@ class Client:
         except urllib.error.HTTPError as problem:
             status = problem.code
             text = problem.read(10_000).decode("utf-8", "replace").strip().replace(self._key, "…")
-        except (OSError, ValueError) as problem:
+        except (OSError, ValueError, http.client.HTTPException) as problem:  # InvalidURL quotes the query.
             reason = str(getattr(problem, "reason", problem)).replace(self._key, "…")
             raise ServerError(f"The AIStore server {self.host} can't be reached: {reason}") from None
         if 300 <= status < 400:
             text = "it wants a login, so the API key is not accepted"
         raise ServerError(f"The AIStore server refused {method} {path}: {status} {text}".rstrip(), status, text)
+
+
+def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Yield the next bytes of an open file, as many as were announced to the server."""
+    while size:
+        piece = file.read(min(size, _PIECE))
+        if not piece:
+            raise ServerError("A file became shorter while it was uploaded. Upload it again when nobody writes it.")
+        size -= len(piece)
+        yield piece

@@ -125,35 +125,46 @@ def _send(
         client.make_folder(parent)
     name = asset.name
     other = client.node(f"{parent}/{name}")
-    node = None
-    if other is not None:
-        if _is(other, asset):
-            node = str(other["id"])
-        elif conflict_strategy == "skip":
+    if other is not None and not _is(other, asset):
+        if conflict_strategy == "skip":
             return None
-        elif conflict_strategy == "error":
+        if conflict_strategy == "error":
             raise ValueError(f"The folder {parent} of the AIStore server has another {name}.")
-        elif conflict_strategy == "replace":
+        if conflict_strategy == "replace":
+            # Nodes can't be renamed: until this one is complete under the name, it is complete under the other name.
+            _fill(client, asset, kind, parent, asset.alternative_name)
             client.delete(f"{parent}/{name}")
         else:
             name = asset.alternative_name
-            earlier = client.node(f"{parent}/{name}")
-            node = str(earlier["id"]) if earlier is not None else None
-    if node is None:
-        node = client.create(
-            kind,
-            parent,
-            name,
-            labels=asset.labels,
-            description=asset.description,
-            extra={"alternativeName": asset.alternative_name},
-        )
+    node = _fill(client, asset, kind, parent, name)
+    if conflict_strategy == "replace":
+        _remove_double(client, asset, f"{parent}/{asset.alternative_name}", node)
+    # A note of an upload that broke off would end the next one.
+    asset.add_remote(_entry("upload", client, f"{parent}/{name}", node))
+    return node
+
+
+def _fill(client: Client, asset: Asset, kind: str, parent: str, name: str) -> str:
+    """Upload to a node, which is created unless it exists; return its id."""
     path = f"{parent}/{name}"
+    found = client.node(path)
+    if found is not None:
+        node = str(found["id"])
+    else:
+        extra = {"alternativeName": asset.alternative_name}
+        node = client.create(kind, parent, name, labels=asset.labels, description=asset.description, extra=extra)
     assert asset.local is not None  # noqa: S101
     for inside, file in files.walk(Path(asset.local)):
         client.upload(f"{path}/{inside}", file)
-    asset.add_remote(_entry("upload", client, path, node))  # a note of an upload that broke off would end the next one
     return node
+
+
+def _remove_double(client: Client, asset: Asset, path: str, node: str) -> None:
+    """Remove a node that holds the same run or artifact as another one, unless its upload was noted."""
+    double = client.node(path)
+    noted = {entry.get("id") for entry in asset.remote}
+    if double is not None and str(double["id"]) not in {node, *noted} and _is(double, asset):
+        client.delete(path)
 
 
 def _is(node: dict[str, Any], asset: Asset) -> bool:
@@ -184,6 +195,7 @@ def _copy(asset: Asset, kind: str, folder: str, make_folder: bool, conflict_stra
         raise ValueError(f"There is no folder {parent}. Pass make_folder=True to make it.")
     parent = parent / kind
     parent.mkdir(parents=True, exist_ok=True)
+    replaced = []
     for other in parent.iterdir():
         same_name = files.ALTERNATIVE_NAME.sub("", other.name) == f"{asset.name}_"
         if not same_name or other.name == asset.alternative_name or not files.ALTERNATIVE_NAME.search(other.name):
@@ -193,7 +205,7 @@ def _copy(asset: Asset, kind: str, folder: str, make_folder: bool, conflict_stra
         if conflict_strategy == "error":
             raise ValueError(f"The folder {parent} has another {asset.name}.")
         if conflict_strategy == "replace":
-            shutil.rmtree(str(other))
+            replaced.append(other)
     target = parent / asset.alternative_name
     building = parent / f".{asset.alternative_name}.new"
     shutil.rmtree(str(building), ignore_errors=True)
@@ -201,3 +213,5 @@ def _copy(asset: Asset, kind: str, folder: str, make_folder: bool, conflict_stra
     if target.exists():
         shutil.rmtree(str(target))
     building.rename(target)
+    for other in replaced:
+        shutil.rmtree(str(other))

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class Lease:
         self._path = path
         self._token = uuid4().hex
         self._beat = 0
+        self._file = threading.Lock()  # A cancelled `hold` may still write while `release` removes the file.
         self._confirmed: float | None = None
         self._seen: tuple[bytes, float] | None = None
 
@@ -74,14 +76,18 @@ class Lease:
         return True
 
     def release(self) -> None:
-        """Give up the lease (blocking)."""
-        if self._confirmed is not None:
+        """Give up the lease, also one that `hold` has taken and not confirmed (blocking)."""
+        with self._file:
             self._confirmed = None
-            if self._read()[1].get("holder") == self._token:
+            if self._beat and self._read()[1].get("holder") == self._token:
                 self._path.unlink(missing_ok=True)
 
     def _try(self) -> bool:
         """Write the lease file if the lease is free, stale or held by this server (blocking)."""
+        with self._file:
+            return self._try_now()
+
+    def _try_now(self) -> bool:
         data, content = self._read()
         if self._confirmed is not None and content.get("holder") != self._token:
             return False

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jupyterlab_t9kjob.core.manifests import parse, render
 from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.snapshots.hashes import digest_of
+from jupyterlab_t9kjob.snapshots.listing import list_files
+from jupyterlab_t9kjob.snapshots.store import SnapshotStore
 from tests.server.cluster.conftest import Place
+from tests.server.conftest import eventually
+
+
+@pytest.fixture
+def jp_server_config(jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "home")}
+    return jp_server_config
 
 
 async def test_the_copy_lies_on_the_volume(cluster: Place) -> None:
@@ -39,6 +53,28 @@ async def test_the_copy_lies_on_the_volume(cluster: Place) -> None:
     answer = await cluster.create(spec=again, request_id="request-0002")
     assert answer.status == 201, answer.json
     assert cluster.t9k.submitted[1][0] == JobSpec.model_validate(again)
+
+
+@pytest.fixture
+def leftover(place: Place, tmp_path: Path) -> Path:
+    """Make the copy and note of a job that was removed while no server ran; return the copy's folder."""
+    file = place.write("work/old/train.py")
+    copies = place.root / "work/.t9kjob/code"
+    copies.mkdir(parents=True)
+    store = SnapshotStore(copies)
+    digest = digest_of(store.add(file.parent, list_files(file.parent, []).files))
+    store.use(digest, ident := "t9k:team:old:uid-1")
+    notes = tmp_path / "home" / "code-jobs"
+    notes.mkdir(parents=True)
+    note = json.dumps({"id": ident, "store": str(copies), "digest": digest})
+    (notes / f"{hashlib.sha256(ident.encode()).hexdigest()[:40]}.json").write_text(note)
+    return copies / digest
+
+
+async def test_the_copy_of_a_removed_job_goes_at_the_next_start(leftover: Path, cluster: Place) -> None:
+    cluster.write("work/proj/train.py")
+    assert (await cluster.api("GET", "jobs")).status == 200
+    await eventually(lambda: not leftover.exists())
 
 
 async def test_a_folder_on_no_volume(cluster: Place) -> None:

@@ -29,6 +29,11 @@ class AIStore:
         self.lock = threading.Lock()
         self.ids = (f"id-{number}" for number in itertools.count(1))
         self.url = ""
+        self.refusals: dict[str, int] = {}
+
+    def refuse(self, request: str, after: int) -> None:
+        """Answer such a request once with 507, after some that are answered."""
+        self.refusals[request] = after
 
     def node(self, wanted: str) -> dict[str, Any] | None:
         return self.nodes.get(wanted) or next((node for node in self.nodes.values() if node["id"] == wanted), None)
@@ -37,6 +42,11 @@ class AIStore:
         if query.get("apikey") != KEY:
             return (302, "") if "apikey" not in query else (400, f"api key {query['apikey']} not found\n")
         route = (method, path.removeprefix("/t9k/aistore/server"))
+        if (left := self.refusals.get(" ".join(route))) is not None:
+            self.refusals[" ".join(route)] = left - 1
+            if left == 0:
+                del self.refusals[" ".join(route)]
+                return 507, "no space"
         sent = json.loads(body) if kind == "application/json" else {}
         if route == ("GET", "/oauth2/userinfo"):
             return 200, {"preferred_username": USER}

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -130,6 +131,20 @@ def test_a_run_on_the_server(
     assert len(store.nodes) == nodes
     with pytest.raises(ValueError, match="has another mnist"):
         em.upload(second.local, "em/examples", conflict_strategy="error")
+    store.refuse("POST /apis/v1/objects", after=2)
+    with pytest.raises(RuntimeError, match="507"):
+        em.upload(second.local, "em/examples", conflict_strategy="replace")
+    assert store.nodes["/alice/em/examples/mnist"]["id"] == ids["mnist"], "the old run stays until the new is complete"
+    assert store.objects["/alice/em/examples/mnist/metrics/train.yaml"]
+    store.refuse("POST /apis/v1/objects", after=len(list(Path(second.local).rglob("*.*"))) + 2)
+    with pytest.raises(RuntimeError, match="507"):
+        em.upload(second.local, "em/examples", conflict_strategy="replace")
+    whole = f"/alice/em/examples/{second.alternative_name}"
+    assert store.objects[f"{whole}/metrics/train.yaml"] == Path(second.local, "metrics/train.yaml").read_bytes()
+    em.upload(second.local, "em/examples", conflict_strategy="replace")
+    assert json.loads(store.nodes["/alice/em/examples/mnist"]["extra"])["alternativeName"] == second.alternative_name
+    assert whole not in store.nodes and not any(path.startswith(whole) for path in store.objects)
+    em.upload(run.local, "em/examples", conflict_strategy="replace")
     second.upload("em/examples")
     assert f"/alice/em/examples/{second.alternative_name}" in store.nodes
 
@@ -156,6 +171,33 @@ def test_a_large_file_goes_in_pieces(store: fake.AIStore, monkeypatch: pytest.Mo
     artifact.upload()
     assert store.objects["/alice/default/model/model.pt"] == content
     assert [len(part) >> 20 for part in store.parts["up/1"].values()] == [3, 3, 3, 1]
+
+
+@pytest.mark.parametrize("single", [1 << 30, 1 << 20])
+def test_a_file_that_is_written_during_its_upload(
+    store: fake.AIStore, monkeypatch: pytest.MonkeyPatch, single: int
+) -> None:
+    """Of a log that grows, the beginning is uploaded; a file that becomes shorter is an error and no timeout."""
+    configure(monkeypatch, store.url, "variable")
+    monkeypatch.setattr(client_module, "SINGLE_BYTES", single)
+    Path("train.log").write_bytes(b"a" * (4 << 20))
+    artifact = em.create_artifact("logs")
+    artifact.add_file("train.log")
+    [file] = Path(artifact.local).rglob("train.log")
+    sizes = [5 << 20, 1 << 20]
+    send = client_module.Client._form
+
+    def written(self: client_module.Client, method: str, path: str, query: dict[str, str], *rest: Any) -> Any:
+        if query["path"].endswith("train.log") and query.get("partNumber", "1") == "1":
+            os.truncate(file, sizes.pop(0))
+        return send(self, method, path, query, *rest)
+
+    monkeypatch.setattr(client_module.Client, "_form", written)
+    em.login()
+    artifact.upload()
+    assert len(store.objects["/alice/default/logs/train.log"]) == 4 << 20
+    with pytest.raises(RuntimeError, match="became shorter"):
+        artifact.upload()
 
 
 @pytest.mark.parametrize(
@@ -185,4 +227,8 @@ def test_an_error_never_names_the_key(store: fake.AIStore) -> None:
     with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="can't be reached") as refused:
         em.login("http://127.0.0.1:1", wrong)
     assert refused.value.__suppress_context__
+    for host in ("http://host:port", "http://127.0.0.1:1/a\x7f"):  # InvalidURL quotes parts of the address.
+        with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="can't be reached") as refused:
+            em.login(host, wrong)
+        assert wrong not in str(refused.value)
     assert wrong not in str(refused.value)

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import time
@@ -93,21 +94,23 @@ class _Git:
 
     def __call__(self, *arguments: str) -> None:
         left = max(0.1, self._end - time.monotonic())
-        try:
-            done = subprocess.run(
-                ["git", *self._options, *arguments],  # noqa: S607
-                cwd=self.folder,
-                env=self._env,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=left,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise _Failed(f"git {arguments[0]} timed out after {MOST_SECONDS:.0f} s") from error
-        if done.returncode:
-            words = done.stderr.decode("utf-8", "replace").strip()
-            raise _Failed(words[-_MOST_WORDS:] or f"git {arguments[0]} ended with code {done.returncode}")
+        with subprocess.Popen(
+            ["git", *self._options, *arguments],  # noqa: S607
+            cwd=self.folder,
+            env=self._env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as process:
+            try:
+                said = process.communicate(timeout=left)[1]
+            except subprocess.TimeoutExpired as error:
+                os.killpg(process.pid, signal.SIGKILL)  # Also the programs that git has started, which write the clone.
+                raise _Failed(f"git {arguments[0]} timed out after {MOST_SECONDS:.0f} s") from error
+        if process.returncode:
+            words = said.decode("utf-8", "replace").strip()
+            raise _Failed(words[-_MOST_WORDS:] or f"git {arguments[0]} ended with code {process.returncode}")
 
 
 def main(plan: Path, error: Path) -> int:
@@ -118,6 +121,8 @@ def main(plan: Path, error: Path) -> int:
         words = str(problem)
     except OSError as problem:
         words = f"{problem.strerror}: {problem.filename!r}"
+    except subprocess.TimeoutExpired as problem:
+        words = f"git config timed out after {problem.timeout:.0f} s"
     else:
         return 0
     with contextlib.suppress(OSError):  # Without the file, the job's reason has no words of git.
