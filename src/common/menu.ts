@@ -24,6 +24,21 @@ export function openMenu(
   anchor: HTMLElement,
   items: readonly (IMenuItem | null)[]
 ): void {
+  const menu = createMenu(items);
+  menu.aboutToClose.connect(() => {
+    anchor.setAttribute('aria-expanded', 'false');
+  });
+  anchor.setAttribute('aria-expanded', 'true');
+  const { left, bottom } = anchor.getBoundingClientRect();
+  openOnce(menu, left, bottom);
+}
+
+/**
+ * Create a popup menu for `openOnce`.
+ *
+ * @param items - The entries; null is a separator.
+ */
+export function createMenu(items: readonly (IMenuItem | null)[]): Menu {
   const commands = new CommandRegistry();
   const menu = new MenuSvg({ commands });
   items.forEach((item, index) => {
@@ -43,12 +58,7 @@ export function openMenu(
     });
     menu.addItem({ command });
   });
-  menu.aboutToClose.connect(() => {
-    anchor.setAttribute('aria-expanded', 'false');
-  });
-  anchor.setAttribute('aria-expanded', 'true');
-  const { left, bottom } = anchor.getBoundingClientRect();
-  openOnce(menu, left, bottom);
+  return menu;
 }
 
 /**

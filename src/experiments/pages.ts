@@ -1,10 +1,12 @@
 /** Pages of the experiments; loaded when the first one is opened. */
 import { Widget } from '@lumino/widgets';
-import { CreatePage, IExperimentsLab } from './lab';
+import { CreatePage, IExperimentsLab } from './host';
 import { IExperimentPlace } from './open';
 
 /** Loads the function that creates a page, by the kind of the page. A new kind is added here. */
-const LOADERS: Record<string, () => Promise<CreatePage>> = {};
+const LOADERS: Record<string, () => Promise<CreatePage>> = {
+  runs: async () => (await import('./table/page')).create
+};
 
 /** Return true if this version has a kind of page. */
 export function hasPage(page: string): boolean {

@@ -1,0 +1,342 @@
+/** Model of the table of runs: what is shown, in which order, and what is selected. */
+import { IDisposable } from '@lumino/disposable';
+import { ISignal, Signal } from '@lumino/signaling';
+import { memoized } from '../../common/memo';
+import { IRunRow } from '../types';
+import { allColumns, ITableColumn, NAME_COLUMN, shownColumns } from './columns';
+import { Fields } from './fields';
+import { IFilter, readFilter } from './filter/compile';
+import { FilterProblem } from './filter/parse';
+import { folderOfRun } from './folders';
+import {
+  bestRuns,
+  groupRuns,
+  keepOrder,
+  rowsOfGroups,
+  rowsOfRuns,
+  sortRuns,
+  TableRow
+} from './rows';
+import { RunStore } from './runStore';
+import { Selection } from './selection';
+import { ITableView } from './view';
+
+/** What the model needs besides the runs. */
+interface IExperimentsOptions {
+  store: RunStore;
+  view: ITableView;
+  /** Views that the user saved, by their names. */
+  views: Readonly<Record<string, ITableView>>;
+  /** Returns the name of the sweep that a run belongs to. */
+  sweepOf(run: IRunRow): string | null;
+}
+
+/** The table of runs. All lists keep their identity until their content changes. */
+export class ExperimentsModel implements IDisposable {
+  constructor(private readonly _options: IExperimentsOptions) {
+    this._view = _options.view;
+    this._views = _options.views;
+    this.store = _options.store;
+    this.store.changed.connect(this._onRuns, this);
+  }
+
+  readonly store: RunStore;
+
+  /** Emitted when anything shown changed. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get isDisposed(): boolean {
+    return this.store.isDisposed;
+  }
+
+  dispose(): void {
+    this.store.dispose();
+    Signal.clearData(this);
+  }
+
+  /** Settings of the table. */
+  get view(): ITableView {
+    return this._view;
+  }
+
+  set view(view: ITableView) {
+    this._view = view;
+    this._held = null;
+    this._chooseRuns();
+    this._changed.emit();
+  }
+
+  /** Views that were saved under names. */
+  get views(): Readonly<Record<string, ITableView>> {
+    return this._views;
+  }
+
+  set views(views: Readonly<Record<string, ITableView>>) {
+    this._views = views;
+    this._changed.emit();
+  }
+
+  /** Change some settings. */
+  change(changes: Partial<ITableView>): void {
+    this.view = { ...this._view, ...changes };
+  }
+
+  /** Fields that a filter can name. */
+  get fields(): Fields {
+    const { modes, goals } = this._view;
+    return this._readFields({ columns: this.store.columns, modes, goals });
+  }
+
+  /** All columns that the table can show. */
+  get allColumns(): readonly ITableColumn[] {
+    const { modes, goals } = this._view;
+    return this._readAll({ columns: this.store.columns, modes, goals });
+  }
+
+  /** Columns that the table shows, after the names. */
+  get columns(): readonly ITableColumn[] {
+    return this._readShown({
+      all: this.allColumns,
+      keys: this._view.columns
+    });
+  }
+
+  /** The column of the first shown metric; groups show its best and mean values. */
+  get metric(): ITableColumn | undefined {
+    return this.columns.find(({ kind }) => kind === 'metric');
+  }
+
+  /** Runs without a filter. */
+  get known(): readonly IRunRow[] {
+    return this._readKnown({
+      runs: this.store.runs,
+      archived: this._view.archived
+    });
+  }
+
+  /** What is wrong with the filter; null if the filter can be applied. */
+  get problem(): FilterProblem | null {
+    return this._filter.problem;
+  }
+
+  /** The filter that is applied: the last one without an error; null if all runs are shown. */
+  get filter(): IFilter | null {
+    return this._filter.filter;
+  }
+
+  /** Runs that the filter lets through, in order. */
+  get runs(): readonly IRunRow[] {
+    const { order } = this._view;
+    const columns = [NAME_COLUMN, ...this.allColumns];
+    const runs = this._readRuns({
+      runs: this.known,
+      filter: this.filter,
+      column: columns.find(({ key }) => key === order.key),
+      order,
+      held: this._held
+    });
+    return runs;
+  }
+
+  /** Rows of the table. */
+  get rows(): readonly TableRow[] {
+    return this._readRows({
+      runs: this.runs,
+      group: this._view.group,
+      metric: this.metric,
+      folded: this._folded
+    });
+  }
+
+  /** Ids of the runs with the best values, by the keys of the columns. */
+  get best(): ReadonlyMap<string, string> {
+    return this._readBest({ runs: this.runs, columns: this.columns });
+  }
+
+  /** The selection; it may have runs that the filter hides. */
+  get selection(): Selection {
+    return this._selection;
+  }
+
+  set selection(selection: Selection) {
+    this._selection = selection;
+    this._changed.emit();
+  }
+
+  /** Selected runs that are shown, in the order of the table. */
+  get selected(): readonly IRunRow[] {
+    return this._readSelected({ runs: this.runs, selection: this._selection });
+  }
+
+  /** Open or fold a group. */
+  toggleGroup(label: string | null): void {
+    const folded = new Set(this._folded);
+    if (!folded.delete(label)) {
+      folded.add(label);
+    }
+    this._folded = folded;
+    this._changed.emit();
+  }
+
+  /** Keep the order of the rows while the pointer or the focus is in the table. */
+  hold(isHeld: boolean): void {
+    if (isHeld === (this._held !== null)) {
+      return;
+    }
+    this._held = isHeld ? this.runs.map(({ id }) => id) : null;
+    if (!isHeld) {
+      this._changed.emit();
+    }
+  }
+
+  private get _filter(): {
+    filter: IFilter | null;
+    problem: FilterProblem | null;
+  } {
+    return this._readFilter({
+      text: this._view.filter,
+      fields: this.fields,
+      isEmpty: this.store.runs.length === 0
+    });
+  }
+
+  /** Read the text of the filter. After an error, the last text that could be read still applies. */
+  private _parse(
+    text: string,
+    fields: Fields
+  ): { filter: IFilter | null; problem: FilterProblem | null } {
+    try {
+      const filter = readFilter(text, fields);
+      this._lastFilter = text;
+      return { filter, problem: null };
+    } catch (problem) {
+      if (!(problem instanceof FilterProblem)) {
+        throw problem;
+      }
+      const last = this._lastFilter;
+      const isOther = last !== '' && last !== text;
+      const { filter } = isOther ? this._parse(last, fields) : { filter: null };
+      return { filter, problem };
+    }
+  }
+
+  private _labelsOf(group: string): (run: IRunRow) => readonly string[] {
+    if (group.startsWith('p:')) {
+      const name = group.slice(2);
+      return ({ parameters }) =>
+        Object.hasOwn(parameters, name) ? [String(parameters[name])] : [];
+    }
+    switch (group) {
+      case 'sweep':
+        return run => {
+          const sweep = this._options.sweepOf(run);
+          return sweep === null ? [] : [sweep];
+        };
+      case 'folder':
+        return run => [folderOfRun(run.path)];
+      case 'tag':
+        return run => run.tags;
+      default:
+        return run => [run.name];
+    }
+  }
+
+  private _onRuns(): void {
+    this._chooseRuns();
+    this._changed.emit();
+  }
+
+  /** Ask for the runs of the chosen folder, with the curves that the table shows. */
+  private _chooseRuns(): void {
+    const { columns, filter, store } = this;
+    const curve = columns.find(({ kind }) => kind === 'curve');
+    const named = new Set([
+      ...columns.flatMap(({ kind, name }) => (kind === 'metric' ? [name] : [])),
+      ...(filter?.fields ?? []).flatMap(({ group, name }) =>
+        group === 'metrics' ? [name] : []
+      )
+    ]);
+    store.choose({
+      folder: this._view.folder,
+      metrics: [...named].sort(),
+      curves: curve?.name ? [curve.name] : []
+    });
+  }
+
+  private readonly _readFields = memoized(
+    ({
+      columns,
+      ...choices
+    }: Pick<RunStore, 'columns'> & Pick<ITableView, 'modes' | 'goals'>) =>
+      new Fields(columns, choices)
+  );
+  private readonly _readAll = memoized(
+    ({
+      columns,
+      ...choices
+    }: Pick<RunStore, 'columns'> & Pick<ITableView, 'modes' | 'goals'>) =>
+      allColumns(columns, choices)
+  );
+  private readonly _readShown = memoized(
+    (of: {
+      all: readonly ITableColumn[];
+      keys: readonly string[] | null;
+    }): readonly ITableColumn[] => shownColumns(of.all, of.keys)
+  );
+  private readonly _readKnown = memoized(
+    (of: { runs: readonly IRunRow[]; archived: boolean }) =>
+      of.archived ? of.runs : of.runs.filter(run => !run.archived)
+  );
+  private readonly _readFilter = memoized(
+    (of: { text: string; fields: Fields; isEmpty: boolean }) =>
+      of.isEmpty
+        ? { filter: null, problem: null }
+        : this._parse(of.text, of.fields)
+  );
+  private readonly _readRuns = memoized(
+    (of: {
+      runs: readonly IRunRow[];
+      filter: IFilter | null;
+      column: ITableColumn | undefined;
+      order: ITableView['order'];
+      held: readonly string[] | null;
+    }): readonly IRunRow[] => {
+      const { filter, held } = of;
+      const found = filter ? of.runs.filter(filter.matches) : of.runs;
+      const sorted = sortRuns(found, of.column, of.order);
+      return held ? keepOrder(sorted, held) : sorted;
+    }
+  );
+  private readonly _readRows = memoized(
+    (of: {
+      runs: readonly IRunRow[];
+      group: string;
+      metric: ITableColumn | undefined;
+      folded: ReadonlySet<string | null>;
+    }): readonly TableRow[] =>
+      of.group === ''
+        ? rowsOfRuns(of.runs)
+        : rowsOfGroups(
+            groupRuns(of.runs, this._labelsOf(of.group), of.metric),
+            label => of.folded.has(label)
+          )
+  );
+  private readonly _readBest = memoized(
+    (of: { runs: readonly IRunRow[]; columns: readonly ITableColumn[] }) =>
+      bestRuns(of.runs, of.columns)
+  );
+  private readonly _readSelected = memoized(
+    (of: { runs: readonly IRunRow[]; selection: Selection }) =>
+      of.runs.filter(({ id }) => of.selection.ids.has(id))
+  );
+
+  private readonly _changed = new Signal<this, void>(this);
+  private _view: ITableView;
+  private _views: Readonly<Record<string, ITableView>>;
+  private _selection = new Selection();
+  private _folded: ReadonlySet<string | null> = new Set();
+  private _held: readonly string[] | null = null;
+  private _lastFilter = '';
+}

@@ -1,0 +1,84 @@
+/** View of the table of runs. */
+import * as React from 'react';
+import { useShown, useSignal, useWidth } from '../../common/hooks';
+import { Banner } from '../../ui/Banner';
+import { LinkButton } from '../../ui/Buttons';
+import { IExperimentsLab } from '../host';
+import { ExperimentsModel } from '../model/experiments';
+import { RunActions } from './actions';
+import { RunsTable } from './RunsTable';
+import { Failure, FirstUse, Loading, NothingFound, StatusLine } from './states';
+import { SelectionBar, Toolbar } from './Toolbar';
+
+/** Shortest time between two renderings after news of the server, in ms. */
+const INTERVAL = 100;
+
+interface IExperimentsViewProps {
+  model: ExperimentsModel;
+  actions: RunActions;
+  lab: IExperimentsLab;
+}
+
+/** Shows the runs with a toolbar, or why there are none. It follows changes only while it is visible. */
+export function ExperimentsView(
+  props: IExperimentsViewProps
+): React.JSX.Element {
+  const { model, lab } = props;
+  const { trans } = lab;
+  const root = React.useRef<HTMLDivElement>(null);
+  const isShown = useShown(root);
+  const width = useWidth(root);
+  useSignal(model.store.changed, INTERVAL);
+  useSignal(model.changed);
+  React.useEffect(() => {
+    model.store.isActive = isShown;
+  }, [model, isShown]);
+  const { failure } = model.store;
+  const isKnown = model.store.runs.length > 0;
+  return (
+    <div className="jp-t9k-RunsView" ref={root}>
+      <Toolbar {...props} />
+      {model.selected.length > 0 && <SelectionBar {...props} />}
+      {failure && isKnown && (
+        <Banner
+          level="warning"
+          title={trans.__('The runs could not be read again.')}
+          actions={
+            <LinkButton onClick={() => model.store.retry()}>
+              {trans.__('Try now')}
+            </LinkButton>
+          }
+        >
+          {failure.message}
+        </Banner>
+      )}
+      <Content {...props} width={width} />
+      {isKnown && <StatusLine model={model} trans={trans} />}
+    </div>
+  );
+}
+
+function Content({
+  model,
+  actions,
+  lab,
+  width
+}: IExperimentsViewProps & { width: number }): React.JSX.Element {
+  const { trans } = lab;
+  const { store, known, runs } = model;
+  if (known.length === 0) {
+    if (store.failure) {
+      return <Failure model={model} trans={trans} />;
+    }
+    return store.isLoading || (store.isScanning && store.runs.length === 0) ? (
+      <Loading model={model} trans={trans} />
+    ) : (
+      <FirstUse model={model} trans={trans} />
+    );
+  }
+  return runs.length === 0 ? (
+    <NothingFound model={model} trans={trans} />
+  ) : (
+    <RunsTable model={model} actions={actions} width={width} trans={trans} />
+  );
+}

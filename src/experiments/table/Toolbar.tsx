@@ -1,0 +1,338 @@
+/** Toolbars of the table of runs. */
+import { InputDialog } from '@jupyterlab/apputils';
+import { FileDialog } from '@jupyterlab/filebrowser';
+import {
+  caretDownEmptyIcon,
+  ellipsesIcon,
+  folderIcon
+} from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { IMenuItem, openMenu } from '../../common/menu';
+import { Button, IconButton, LinkButton } from '../../ui/Buttons';
+import { Icon } from '../../ui/Icon';
+import { tensorBoardIcon } from '../../ui/icons';
+import { IExperimentsLab } from '../host';
+import { ExperimentsModel } from '../model/experiments';
+import { folderOfRun, parentsOf } from '../model/folders';
+import { DEFAULT_VIEW, GROUPS } from '../model/view';
+import { RunActions } from './actions';
+import { ColumnsPane } from './ColumnsPane';
+import { askViewName } from './dialogs';
+import { FilterField } from './FilterField';
+import { folderText, groupText } from './text';
+
+/** Hyperparameters and folders that the menus name. */
+const FEW = 8;
+
+interface IToolbarProps {
+  model: ExperimentsModel;
+  actions: RunActions;
+  lab: IExperimentsLab;
+}
+
+/** Filter, folder, group, columns and views. */
+export function Toolbar(props: IToolbarProps): React.JSX.Element {
+  const { model, lab } = props;
+  const { trans } = lab;
+  const { view } = model;
+  const [isOpen, setOpen] = React.useState(false);
+  const columns = React.useRef<HTMLButtonElement>(null);
+  const close = React.useCallback((): void => {
+    setOpen(false);
+    columns.current?.focus();
+  }, []);
+  return (
+    <div className="jp-t9k-Runs-toolbar">
+      <FilterField model={model} trans={trans} />
+      <MenuButton label={trans.__('Folder')} items={() => folderItems(props)}>
+        <Icon of={folderIcon} size={16} />
+        <span>{folderText(view.folder, trans)}</span>
+      </MenuButton>
+      <span className="jp-t9k-Runs-space" />
+      <span className="jp-t9k-secondary" aria-hidden>
+        {trans.__('Group by')}
+      </span>
+      <MenuButton label={trans.__('Group by')} items={() => groupItems(props)}>
+        <span>{groupText(view.group, trans)}</span>
+      </MenuButton>
+      <span className="jp-t9k-Runs-columns">
+        <button
+          ref={columns}
+          type="button"
+          className="jp-t9k-Button"
+          aria-haspopup="dialog"
+          aria-expanded={isOpen}
+          onPointerDown={event => event.preventDefault()}
+          onClick={() => (isOpen ? close() : setOpen(true))}
+        >
+          {trans.__('Columns')}
+        </button>
+        {isOpen && <ColumnsPane model={model} onClose={close} trans={trans} />}
+      </span>
+      <IconButton
+        icon={ellipsesIcon}
+        label={trans.__('Views and more')}
+        aria-haspopup="menu"
+        onClick={event => openMenu(event.currentTarget, moreItems(props))}
+      />
+    </div>
+  );
+}
+
+/** Button that shows a choice and opens a menu. */
+function MenuButton({
+  label,
+  items,
+  children
+}: {
+  label: string;
+  items(): (IMenuItem | null)[];
+  children: React.ReactNode;
+}): React.JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-t9k-Button jp-t9k-Runs-choice"
+      aria-haspopup="menu"
+      onClick={event => openMenu(event.currentTarget, items())}
+    >
+      <span className="jp-t9k-visuallyHidden">{label}</span>
+      {children}
+      <Icon of={caretDownEmptyIcon} size={16} />
+    </button>
+  );
+}
+
+/** Folders above and below the chosen one, and a dialog for all others. */
+function folderItems({ model, lab }: IToolbarProps): (IMenuItem | null)[] {
+  const { folder } = model.view;
+  const { documents, trans } = lab;
+  const below = new Set(
+    model.known.map(run => folderOfRun(run.path)).filter(Boolean)
+  );
+  below.delete(folder);
+  const item = (path: string): IMenuItem => ({
+    label: folderText(path, trans),
+    toggled: path === folder,
+    execute: () => model.change({ folder: path })
+  });
+  const items = [
+    item(''),
+    ...parentsOf(folder).reverse().map(item),
+    ...(folder ? [item(folder)] : []),
+    ...[...below].sort().slice(0, FEW).map(item)
+  ];
+  return documents
+    ? [
+        ...items,
+        null,
+        {
+          label: trans.__('Choose a folder…'),
+          execute: async () => {
+            const { button, value } = await FileDialog.getExistingDirectory({
+              manager: documents,
+              title: trans.__('Choose a folder of runs'),
+              defaultPath: folder
+            });
+            if (button.accept && value?.length) {
+              const { contents } = lab.app.serviceManager;
+              model.change({ folder: contents.localPath(value[0].path) });
+            }
+          }
+        }
+      ]
+    : items;
+}
+
+function groupItems({ model, lab }: IToolbarProps): (IMenuItem | null)[] {
+  const { trans } = lab;
+  const names = model.allColumns.flatMap(({ kind, name }) =>
+    kind === 'parameter' ? [name] : []
+  );
+  const item = (group: string): IMenuItem => ({
+    label: groupText(group, trans),
+    toggled: group === model.view.group,
+    execute: () => model.change({ group })
+  });
+  return [
+    ...['', ...GROUPS].map(item),
+    null,
+    ...names.slice(0, FEW).map(name => item(`p:${name}`)),
+    ...(names.length > FEW
+      ? [
+          {
+            label: trans.__('More…'),
+            execute: async () => {
+              const { button, value } = await InputDialog.getItem({
+                title: trans.__('Group by a hyperparameter'),
+                items: names,
+                okLabel: trans.__('Group')
+              });
+              if (button.accept && value) {
+                model.change({ group: `p:${value}` });
+              }
+            }
+          }
+        ]
+      : [])
+  ];
+}
+
+/** Saved views, archived runs, and what acts on all shown runs. */
+function moreItems({
+  model,
+  actions,
+  lab
+}: IToolbarProps): (IMenuItem | null)[] {
+  const { trans } = lab;
+  const { views, view, runs } = model;
+  const names = Object.keys(views).sort();
+  const empty = runs.length === 0 ? trans.__('No run is shown.') : null;
+  return [
+    ...names.map(name => ({
+      label: trans.__('View “%1”', name),
+      execute: () => {
+        model.view = views[name];
+      }
+    })),
+    {
+      label: trans.__('Save the view…'),
+      execute: async () => {
+        const name = await askViewName('', trans);
+        if (name) {
+          model.views = { ...views, [name]: view };
+        }
+      }
+    },
+    ...(names.length > 0
+      ? [
+          {
+            label: trans.__('Delete a view…'),
+            execute: async () => {
+              const { button, value } = await InputDialog.getItem({
+                title: trans.__('Delete a view'),
+                items: names,
+                okLabel: trans.__('Delete')
+              });
+              if (button.accept && value) {
+                model.views = Object.fromEntries(
+                  Object.entries(views).filter(([name]) => name !== value)
+                );
+              }
+            }
+          }
+        ]
+      : []),
+    {
+      label: trans.__('Back to the default view'),
+      execute: () => {
+        model.view = { ...DEFAULT_VIEW, folder: view.folder };
+      }
+    },
+    null,
+    {
+      label: trans.__('Show archived runs'),
+      toggled: view.archived,
+      execute: () => model.change({ archived: !view.archived })
+    },
+    null,
+    {
+      label: trans.__('Copy all shown runs as pandas'),
+      disabled: empty,
+      execute: () => actions.copyPandas(runs)
+    },
+    {
+      label: trans.__('Export all shown runs as CSV'),
+      disabled: empty,
+      execute: () => actions.exportCsv(runs)
+    }
+  ];
+}
+
+/** What can be done with the selected runs. */
+export function SelectionBar({
+  model,
+  actions,
+  lab
+}: IToolbarProps): React.JSX.Element {
+  const { trans } = lab;
+  const { selected } = model;
+  const { compareProblem } = actions;
+  const tensorBoardProblem = actions.tensorBoardProblem(selected);
+  const areArchived = selected.every(({ archived }) => archived);
+  return (
+    <div
+      className="jp-t9k-Runs-selection"
+      role="group"
+      aria-label={trans.__('Selected runs')}
+    >
+      <strong role="status">
+        {trans._n('%1 selected', '%1 selected', selected.length)}
+      </strong>
+      {compareProblem !== undefined && (
+        <ReasonButton
+          kind="primary"
+          problem={compareProblem}
+          onClick={actions.compare}
+        >
+          {trans.__('Compare')}
+        </ReasonButton>
+      )}
+      <ReasonButton
+        problem={tensorBoardProblem}
+        icon={tensorBoardIcon}
+        onClick={() => actions.openTensorBoard(selected)}
+      >
+        {trans.__('Open in one TensorBoard')}
+      </ReasonButton>
+      <Button onClick={() => actions.tag()}>{trans.__('Tag…')}</Button>
+      <Button onClick={() => actions.copyPandas(selected)}>
+        {trans.__('Copy as pandas')}
+      </Button>
+      <Button onClick={() => actions.exportCsv(selected)}>
+        {trans.__('Export CSV')}
+      </Button>
+      <Button onClick={() => actions.archive(selected, !areArchived)}>
+        {areArchived ? trans.__('Restore') : trans.__('Archive')}
+      </Button>
+      <Button onClick={() => actions.remove()}>{trans.__('Delete…')}</Button>
+      <span className="jp-t9k-Runs-space" />
+      <LinkButton
+        onClick={() => {
+          const ids = [...model.selection.ids];
+          model.selection = model.selection.set(ids, false);
+        }}
+      >
+        {trans.__('Clear selection')}
+      </LinkButton>
+    </div>
+  );
+}
+
+/** Button that is disabled with a reason. */
+function ReasonButton({
+  problem,
+  onClick,
+  ...props
+}: React.ComponentProps<typeof Button> & {
+  problem: string | null;
+  onClick(): void;
+}): React.JSX.Element {
+  const id = React.useId();
+  return (
+    <>
+      <Button
+        {...props}
+        title={problem ?? undefined}
+        aria-disabled={problem !== null || undefined}
+        aria-describedby={problem === null ? undefined : id}
+        onClick={() => problem === null && onClick()}
+      />
+      {problem !== null && (
+        <span id={id} className="jp-t9k-visuallyHidden">
+          {problem}
+        </span>
+      )}
+    </>
+  );
+}

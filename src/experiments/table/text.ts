@@ -1,0 +1,156 @@
+/** Texts of the table of runs. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { formatCount } from '../../common/format';
+import { ITableColumn } from '../model/columns';
+import { FilterProblem } from '../model/filter/parse';
+import { Scalar } from '../types';
+
+/** Return the heading of a column: the name that a filter takes, or a word. */
+export function columnLabel(
+  { kind, name }: Pick<ITableColumn, 'kind' | 'name'>,
+  trans: TranslationBundle
+): string {
+  switch (kind) {
+    case 'name':
+      return trans.__('Name');
+    case 'status':
+      return trans.__('Status');
+    case 'job':
+      return trans.__('Job');
+    case 'started':
+      return trans.__('Started');
+    case 'duration':
+      return trans.__('Duration');
+    case 'folder':
+      return trans.__('Folder');
+    case 'tags':
+      return trans.__('Tags');
+    case 'note':
+      return trans.__('Note');
+    case 'curve':
+      return name || trans.__('Curve');
+    default:
+      return name;
+  }
+}
+
+/** Return which value of a metric a column shows. */
+export function modeText(
+  { mode, goal }: Pick<ITableColumn, 'mode' | 'goal'>,
+  trans: TranslationBundle
+): string {
+  if (mode === 'step') {
+    return goal === null
+      ? trans.__('step of the last value')
+      : trans.__('step of the best value');
+  }
+  if (mode === 'last' || goal === null) {
+    return trans.__('last value');
+  }
+  return goal === 'min'
+    ? trans.__('best of a run: lowest')
+    : trans.__('best of a run: highest');
+}
+
+/** Return what is wrong with a filter. */
+export function problemText(
+  { code, word, place }: FilterProblem,
+  trans: TranslationBundle
+): string {
+  const column = place.start + 1;
+  switch (code) {
+    case 'unknown':
+      return trans.__('No run has “%1”.', word);
+    case 'name':
+      return trans.__('Column %1: enter the name of a column.', column);
+    case 'operator':
+      return trans.__(
+        'Column %1: enter a comparison such as <, =, ~ or in, not “%2”.',
+        column,
+        word
+      );
+    case 'value':
+      return trans.__('Column %1: enter a value.', column);
+    case 'number':
+      return trans.__('Column %1: “%2” is not a number.', column, word);
+    case 'list':
+      return trans.__('Column %1: enter values in parentheses.', column);
+    case 'close':
+      return trans.__('Column %1: a closing parenthesis is missing.', column);
+    case 'quote':
+      return trans.__('Column %1: the closing quote is missing.', column);
+    case 'extra':
+      return trans.__(
+        'Column %1: enter “and” or “or” before “%2”.',
+        column,
+        word
+      );
+    case 'deep':
+      return trans.__('Column %1: too many parentheses.', column);
+  }
+}
+
+/** Return a hyperparameter as a text: the shorter of “0.001” and “1e-3”. */
+export function formatScalar(value: Scalar | undefined): string {
+  if (value === null || value === undefined) {
+    return '';
+  }
+  if (typeof value !== 'number' || Number.isInteger(value)) {
+    return String(value);
+  }
+  const plain = String(Number(value.toPrecision(6)));
+  const short = Number(value.toPrecision(6)).toExponential();
+  return short.length < plain.length ? short.replace('e+', 'e') : plain;
+}
+
+/** Return the value of a metric with four digits. */
+export function formatMetric(value: number): string {
+  if (!Number.isFinite(value)) {
+    return Number.isNaN(value) ? 'NaN' : value < 0 ? '-∞' : '∞';
+  }
+  const size = Math.abs(value);
+  if (value === 0 || (size >= 0.001 && size < 10)) {
+    return value.toFixed(4);
+  }
+  return size >= 10 && size < 100_000
+    ? value.toFixed(size < 1000 ? 2 : 1)
+    : value.toExponential(3).replace('e+', 'e');
+}
+
+/** Return a duration as “0:31:09”. */
+export function formatClockDuration(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const hours = Math.floor(whole / 3600);
+  return `${hours}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
+}
+
+/** Return what a value is grouped by: the label of `view.group`. */
+export function groupText(group: string, trans: TranslationBundle): string {
+  switch (group) {
+    case '':
+      return trans.__('Nothing');
+    case 'sweep':
+      return trans.__('Sweep');
+    case 'folder':
+      return trans.__('Folder');
+    case 'name':
+      return trans.__('Name');
+    case 'tag':
+      return trans.__('Tag');
+    default:
+      return group.replace(/^p:/, '');
+  }
+}
+
+/** Return the label of a folder. */
+export function folderText(folder: string, trans: TranslationBundle): string {
+  return folder === ''
+    ? trans.__('All folders')
+    : trans.__('%1 and below', folder);
+}
+
+/** Return a number of runs: “46 runs”. */
+export function runsText(count: number, trans: TranslationBundle): string {
+  return trans._n('%2 run', '%2 runs', count, formatCount(count));
+}
