@@ -13,6 +13,7 @@ from .core.engine.context import EngineContext
 from .core.engine.interpreter import Interpreter
 from .core.errors import Unavailable
 from .engines.registry import load_engines
+from .experiments.artifacts.service import Artifacts
 from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed import Feed
@@ -63,6 +64,8 @@ class Services:
         Tries of jobs on this machine.
     experiments
         Runs that trainings recorded.
+    artifacts
+        Artifacts of these runs, and the graph of runs and artifacts.
     """
 
     jobs: JobService
@@ -74,12 +77,14 @@ class Services:
     presets: Presets
     tries: Tries
     experiments: Experiments
+    artifacts: Artifacts = field(init=False)
     sweeps: SweepService = field(init=False)
     sweep_runner: SweepRunner = field(init=False)
     sweep_rules: SweepRules = field(init=False)
 
     def __post_init__(self) -> None:
         metrics = MetricReader(self.jobs.engines)
+        self.artifacts = Artifacts(self.experiments, self.jobs)
         self.sweeps = SweepService(self.jobs, metrics)
         self.sweep_runner = SweepRunner(self.jobs)
         self.sweep_rules = SweepRules(self.jobs, metrics)

@@ -11,6 +11,7 @@ from ..contents_paths import ContentsRoot
 from ..core.translation import Text, _
 from .library import Known, run_id
 from .model import Association, FileEntry, Parameter, RunDetail, RunRow
+from .places import Places
 
 MOST_FILES: Final = 1000
 
@@ -31,6 +32,7 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
     """
     facts = known.facts
     assert facts is not None  # noqa: S101
+    places = Places(root.folder)
     oldest_first = sorted(same_job, key=lambda each: (each.facts.started or 0.0) if each.facts else 0.0)
     return RunDetail(
         run=row,
@@ -41,8 +43,8 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
         git=facts.git,
         metrics=list(known.log.series),
         files=files_of(known.folder, root),
-        inputs=[association_of(entry, known.folder, root) for entry in facts.associations.get("input", ())],
-        outputs=[association_of(entry, known.folder, root) for entry in facts.associations.get("output", ())],
+        inputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("input", ())],
+        outputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("output", ())],
         sources=_sources(known),
         attempts=[each.id for each in oldest_first],
     )
@@ -78,7 +80,7 @@ def files_of(folder: Path, root: ContentsRoot, most: int = MOST_FILES) -> list[F
     return found
 
 
-def association_of(entry: dict[str, str], run: Path, root: ContentsRoot) -> Association:
+def association_of(entry: dict[str, str], run: Path, root: ContentsRoot, places: Places) -> Association:
     """Return an input or output of a run.
 
     Parameters
@@ -89,54 +91,16 @@ def association_of(entry: dict[str, str], run: Path, root: ContentsRoot) -> Asso
         The run's folder.
     root
         The contents root.
+    places
+        Finds artifacts in it.
     """
     kind = entry.get("kind", "")
     if kind != "Artifact":
         return Association(kind=kind, name=entry.get("path") or entry.get("id", ""), found=False)
-    folder = artifact_folder(entry, run, root)
+    folder = places.find(run, entry)
     path = root.api(folder) if folder is not None else None
     name = entry.get("name", "")
     return Association(id=run_id(path) if path else None, kind=kind, name=name, path=path, found=path is not None)
-
-
-def artifact_folder(entry: dict[str, str], run: Path, root: ContentsRoot) -> Path | None:
-    """Return the folder of an artifact of a run (t9k.md §3.3, rule 2); None if it is not found in the root.
-
-    `localDir` is relative to the working directory of the training, or absolute as the job's pod saw it. So the folder
-    is looked up relative to the folder that has `.em`, then as `artifacts/<name>` beside the folder `runs`, then by the
-    end of the path below the root.
-
-    Parameters
-    ----------
-    entry
-        The association: name and localDir.
-    run
-        The run's folder.
-    root
-        The contents root.
-    """
-    name, local = entry.get("name", ""), entry.get("localDir", "")
-    candidates = []
-    if local and "\0" not in local:
-        candidates.append(Path(os.path.normpath(run.parent.parent.parent / local)))
-    if name and "/" not in name and "\0" not in name:
-        candidates.append(run.parent.parent / "artifacts" / name)
-    parts = Path(local).parts if "\0" not in local else ()
-    candidates += [root.folder.joinpath(*parts[at:]) for at in range(1, min(len(parts), 20))]
-    for candidate in candidates:
-        normal = Path(os.path.normpath(candidate))
-        if root.contains(normal) and _is_artifact(normal, root):
-            return normal
-    return None
-
-
-def _is_artifact(folder: Path, root: ContentsRoot) -> bool:
-    try:
-        if not (folder / "metadata.yaml").is_file():
-            return False
-        return Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root.folder))
-    except (OSError, ValueError):
-        return False
 
 
 def _sources(known: Known) -> dict[str, Text]:

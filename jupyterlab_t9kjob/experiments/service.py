@@ -62,7 +62,7 @@ class Experiments:
     """
 
     def __init__(self, root: ContentsRoot, jobs: JobService, home: Path) -> None:
-        self._root = root
+        self.root = root
         self._jobs = jobs
         self.library = Library(root)
         self.notes = Notes(home)
@@ -120,7 +120,7 @@ class Experiments:
             Unreadable(path=known.path, problem=known.problem) for known in below if known.problem is not None
         ]
         for link in area.links:
-            path = self._root.api(link)
+            path = self.root.api(link)
             if path is not None:
                 unreadable.append(Unreadable(path=path, problem=_("This is a link. Runs behind links are not read.")))
         gone = () if complete else library.removed.items()
@@ -147,7 +147,7 @@ class Experiments:
         jobs = Jobs(await self._jobs.jobs())
         row = await asyncio.to_thread(self._row, known, jobs)
         same = [each for each in self.library.runs.values() if row.job and self._job_of(each, jobs) == row.job.id]
-        return await on_disk(known.folder, detail_of, known, row, same, self._root)
+        return await on_disk(known.folder, detail_of, known, row, same, self.root)
 
     async def edit(self, ident: str, request: EditRun) -> RunRow:
         """Change tags, note or archived state of a run."""
@@ -200,13 +200,13 @@ class Experiments:
         NotFound
             If there is no such folder.
         """
-        top = self._root.disk(path, "/folder")
-        real, base, exists = await on_disk(top, _real, top, self._root.folder)
+        top = self.root.disk(path, "/folder")
+        real, base, exists = await on_disk(top, _real, top, self.root.folder)
         if not real.is_relative_to(base):
-            raise outside(path, self._root.folder, "/folder", real)
+            raise outside(path, self.root.folder, "/folder", real)
         if not exists:
             raise NotFound(_("There is no folder {path}.", path=path), code="NoSuchFolder")
-        return self._root.folder / real.relative_to(base)
+        return self.root.folder / real.relative_to(base)
 
     async def known(self, ident: str) -> Known:
         """Return a run by its id.
@@ -227,7 +227,7 @@ class Experiments:
         """Return a run by its id; the whole root is searched first if nothing was searched yet."""
         known = self.library.by_id.get(ident)
         if known is None and not self.library.areas:
-            await self.library.search(self._root.folder)
+            await self.library.search(self.root.folder)
             known = self.library.by_id.get(ident)
         return known if known is not None and known.facts is not None else None
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 CHUNK = 256 * 1024
 
 
-class _Download(ApiHandler):
+class Download(ApiHandler):
+    """Base of handlers that send files."""
+
     def begin(self, content_type: str, filename: str | None = None) -> None:
         """Set the headers of the answer.
 
@@ -83,7 +85,7 @@ class _Download(ApiHandler):
         return super().finish(*args, set_content_type=content_type, **kwargs)
 
 
-class LogFileHandler(_Download):
+class LogFileHandler(Download):
     """``jobs/{id}/logs/{stream}``."""
 
     @guarded
@@ -153,7 +155,7 @@ def _range(descriptor: int, start: int, end: int) -> Generator[bytes, None, None
         yield data
 
 
-class LogArchiveHandler(_Download):
+class LogArchiveHandler(Download):
     """``jobs/{id}/log-archive``."""
 
     @guarded
@@ -170,7 +172,7 @@ class LogArchiveHandler(_Download):
             await self.send(places(file for _name, file in members), zipped(members))
 
 
-class LogTextHandler(_Download):
+class LogTextHandler(Download):
     """``jobs/{id}/log-text``."""
 
     @guarded

@@ -6,6 +6,13 @@ import re
 
 from tornado.web import RequestHandler
 
+from .artifacts import (
+    ArtifactChecksumHandler,
+    ArtifactFileHandler,
+    ArtifactHandler,
+    ArtifactPreviewHandler,
+    FlowHandler,
+)
 from .base import UnknownRoute
 from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
 from .code import CodeFileHandler, CodeHandler, RepositoryHandler, RestoreHandler, SnapshotDiffHandler, SnapshotHandler
@@ -72,6 +79,11 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "experiments/runs/{id}/values": ValuesHandler,
     "experiments/curves": CurvesHandler,
     "experiments/removal": RemovalHandler,
+    "experiments/flow": FlowHandler,
+    "experiments/artifacts/{id}": ArtifactHandler,
+    "experiments/artifacts/{id}/preview": ArtifactPreviewHandler,
+    "experiments/artifacts/{id}/file": ArtifactFileHandler,
+    "experiments/artifacts/{id}/checksum": ArtifactChecksumHandler,
     "cluster/queues": QueuesHandler,
     "cluster/capacity": CapacityHandler,
     "cluster/nodes": NodesHandler,

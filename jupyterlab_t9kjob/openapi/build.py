@@ -26,6 +26,7 @@ from ..core.spec import (
     NAMESPACE_PATTERN,
 )
 from ..experiments import model as experiments
+from ..experiments.artifacts import model as artifacts
 from ..handlers import messages
 from ..jobs.sweeps import SweepResult, SweepResults
 from ..launch import model as launch
@@ -59,6 +60,7 @@ REQUESTS: dict[str, Any] = {
     "CurvesRequest": experiments.CurvesRequest,
     "EditRun": experiments.EditRun,
     "RemoveRuns": experiments.RemoveRuns,
+    "ChecksumRequest": artifacts.ChecksumRequest,
     "Subscribe": messages.Subscribe,
     "LogRequest": messages.LogRequest,
 }
@@ -100,6 +102,10 @@ ANSWERS: dict[str, Any] = {
     "Curves": experiments.Curves,
     "Points": experiments.Points,
     "Removal": experiments.Removal,
+    "Flow": artifacts.Flow,
+    "ArtifactDetail": artifacts.ArtifactDetail,
+    "Preview": artifacts.Preview,
+    "Checksum": artifacts.Checksum,
     "ApiError": messages.ApiError,
     "StreamMessage": messages.StreamMessage,
     "LogMessage": messages.LogMessage,

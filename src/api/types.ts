@@ -797,6 +797,91 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/experiments/flow": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the graph of runs and artifacts around one of them, or of the runs below a folder */
+        get: operations["getFlow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/artifacts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return an artifact in full */
+        get: operations["getArtifact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/artifacts/{id}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the beginning of a file in a readable form */
+        get: operations["previewArtifactFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/artifacts/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return a file as a download */
+        get: operations["getArtifactFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/artifacts/{id}/checksum": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return the checksums of a file */
+        post: operations["getChecksum"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -939,6 +1024,112 @@ export interface components {
             values: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * ArtifactDetail
+         * @description An artifact in full.
+         */
+        ArtifactDetail: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Suffix
+             * @default
+             */
+            suffix: string;
+            /** Labels */
+            labels: string[];
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Created At
+             * @default null
+             */
+            created_at: number | null;
+            /**
+             * Path
+             * @description Folder in the contents API.
+             */
+            path: string | null;
+            /**
+             * Problem
+             * @description Why the metadata can't be read; null if they can.
+             * @default null
+             */
+            problem: string | null;
+            /** Files */
+            files: components["schemas"]["ArtifactFile"][];
+            /**
+             * File Count
+             * @description Number of all files; `files` has the first 2000.
+             */
+            file_count: number;
+            /**
+             * Size
+             * @description Bytes of all files.
+             */
+            size: number;
+            /**
+             * References
+             * @description The first 1000.
+             */
+            references: components["schemas"]["Reference"][];
+            /**
+             * Made By
+             * @description Runs that have the artifact as an output.
+             */
+            made_by: components["schemas"]["FlowNode"][];
+            /**
+             * Comes From
+             * @description Inputs of these runs.
+             */
+            comes_from: components["schemas"]["FlowNode"][];
+            /**
+             * Used By
+             * @description Runs that have the artifact as an input.
+             */
+            used_by: components["schemas"]["FlowNode"][];
+        };
+        /**
+         * ArtifactFile
+         * @description A file of an artifact.
+         */
+        ArtifactFile: {
+            /**
+             * Path
+             * @description Path in the artifact.
+             */
+            path: string;
+            /** Size */
+            size: number;
+            /**
+             * Modified At
+             * @description Seconds since the epoch, UTC.
+             */
+            modified_at: number;
+            /**
+             * Kind
+             * @description Kind of preview, by the name; none if the name does not tell.
+             * @enum {string}
+             */
+            kind: "text" | "table" | "image" | "tensors" | "markdown" | "none";
+            /**
+             * Link
+             * @description True for a symbolic link.
+             * @default false
+             */
+            link: boolean;
+            /**
+             * Readable
+             * @description False for what can't be opened, such as a link out of the lab's folder.
+             * @default true
+             */
+            readable: boolean;
         };
         /**
          * Association
@@ -1176,6 +1367,31 @@ export interface components {
              * @default true
              */
             complete: boolean;
+        };
+        /**
+         * Checksum
+         * @description Checksums of a file.
+         */
+        Checksum: {
+            /** Path */
+            path: string;
+            /** Size */
+            size: number;
+            /**
+             * Md5
+             * @description T9k compares this one.
+             */
+            md5: string;
+            /** Sha256 */
+            sha256: string;
+        };
+        /**
+         * ChecksumRequest
+         * @description Request for the checksums of a file.
+         */
+        ChecksumRequest: {
+            /** Path */
+            path: string;
         };
         /**
          * ClusterInfo
@@ -2139,6 +2355,81 @@ export interface components {
             changes: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * Flow
+         * @description Runs and artifacts as a graph.
+         */
+        Flow: {
+            /** Nodes */
+            nodes: components["schemas"]["FlowNode"][];
+            /** Edges */
+            edges: components["schemas"]["FlowEdge"][];
+            /**
+             * Truncated
+             * @description True if there are more nodes; those far from the start are left out.
+             */
+            truncated: boolean;
+        };
+        /**
+         * FlowEdge
+         * @description An arrow from an artifact to the run that used it, or from a run to the artifact that it made.
+         */
+        FlowEdge: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /**
+             * Cycle
+             * @description True if the arrow leads back, so that the other arrows form no cycle.
+             * @default false
+             */
+            cycle: boolean;
+        };
+        /**
+         * FlowNode
+         * @description A run, an artifact, or an asset of T9k's Asset Hub.
+         */
+        FlowNode: {
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "run" | "artifact" | "asset";
+            /** Name */
+            name: string;
+            /**
+             * Suffix
+             * @description Six characters that tell runs or artifacts of one name apart; may be empty.
+             * @default
+             */
+            suffix: string;
+            /**
+             * Status
+             * @description Null if the node is no run.
+             * @default null
+             */
+            status: ("running" | "complete" | "error" | "stale" | "unknown") | null;
+            /**
+             * Detail
+             * @description The state of a run in words, or the kind of an asset.
+             * @default null
+             */
+            detail: string | null;
+            /**
+             * Found
+             * @description False if the folder of an artifact is not found. Assets have no folder.
+             */
+            found: boolean;
+            /**
+             * Path
+             * @description Folder in the contents API; null if there is none.
+             * @default null
+             */
+            path: string | null;
         };
         /**
          * FollowLog
@@ -4355,6 +4646,63 @@ export interface components {
             line: number | null;
         };
         /**
+         * Preview
+         * @description The beginning of a file in a readable form. Which fields have content depends on the kind.
+         */
+        Preview: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "text" | "table" | "image" | "tensors" | "markdown" | "none";
+            /**
+             * Size
+             * @description Bytes of the file.
+             */
+            size: number;
+            /**
+             * Truncated
+             * @description True if the preview is not the whole file.
+             * @default false
+             */
+            truncated: boolean;
+            /**
+             * Text
+             * @default null
+             */
+            text: string | null;
+            /** Columns */
+            columns: string[];
+            /** Rows */
+            rows: (number | string | boolean | null)[][];
+            /** Tensors */
+            tensors: components["schemas"]["Tensor"][];
+            /**
+             * Tensor Count
+             * @default 0
+             */
+            tensor_count: number;
+            /**
+             * Parameter Count
+             * @description Elements of all tensors.
+             * @default 0
+             */
+            parameter_count: number;
+            /**
+             * Facts
+             * @description Further metadata of the file.
+             */
+            facts: {
+                [key: string]: string;
+            };
+            /**
+             * Problem
+             * @description Why there is no preview; null if there is one.
+             * @default null
+             */
+            problem: string | null;
+        };
+        /**
          * PreviewRequest
          * @description Request for the preview of a job: manifest or command, and checks.
          */
@@ -4710,6 +5058,16 @@ export interface components {
              * @description Absolute path of the folder in the job. It is written at the submission.
              */
             folder: string;
+        };
+        /**
+         * Reference
+         * @description The address of an object that is stored elsewhere. It is never followed.
+         */
+        Reference: {
+            /** Path */
+            path: string;
+            /** Uri */
+            uri: string;
         };
         /**
          * Removal
@@ -6515,6 +6873,23 @@ export interface components {
             commit?: components["schemas"]["CommitInput"] | null;
         };
         /**
+         * Tensor
+         * @description A tensor in a file of the format safetensors.
+         */
+        Tensor: {
+            /** Name */
+            name: string;
+            /** Dtype */
+            dtype: string;
+            /** Shape */
+            shape: number[];
+            /**
+             * Size
+             * @description Bytes.
+             */
+            size: number;
+        };
+        /**
          * TensorBoard
          * @description A TensorBoard: log directories and the status of the process that shows them.
          */
@@ -6962,6 +7337,8 @@ export type Amount = components['schemas']['Amount'];
 export type ApiError = components['schemas']['ApiError'];
 export type AppliedPreset = components['schemas']['AppliedPreset'];
 export type ApplyPreset = components['schemas']['ApplyPreset'];
+export type ArtifactDetail = components['schemas']['ArtifactDetail'];
+export type ArtifactFile = components['schemas']['ArtifactFile'];
 export type Association = components['schemas']['Association'];
 export type Attempt = components['schemas']['Attempt'];
 export type Capability = components['schemas']['Capability'];
@@ -6969,6 +7346,8 @@ export type Capacity = components['schemas']['Capacity'];
 export type Check = components['schemas']['Check'];
 export type CheckpointFile = components['schemas']['CheckpointFile'];
 export type Checkpoints = components['schemas']['Checkpoints'];
+export type Checksum = components['schemas']['Checksum'];
+export type ChecksumRequest = components['schemas']['ChecksumRequest'];
 export type ClusterInfo = components['schemas']['ClusterInfo'];
 export type ClusterTensorBoard = components['schemas']['ClusterTensorBoard'];
 export type ClusterTensorBoardInput = components['schemas']['ClusterTensorBoardInput'];
@@ -7007,6 +7386,9 @@ export type Failure = components['schemas']['Failure'];
 export type FileDiff = components['schemas']['FileDiff'];
 export type FileEntry = components['schemas']['FileEntry'];
 export type Fix = components['schemas']['Fix'];
+export type Flow = components['schemas']['Flow'];
+export type FlowEdge = components['schemas']['FlowEdge'];
+export type FlowNode = components['schemas']['FlowNode'];
 export type FollowLog = components['schemas']['FollowLog'];
 export type Frame = components['schemas']['Frame'];
 export type GitRepository = components['schemas']['GitRepository'];
@@ -7065,6 +7447,7 @@ export type PrefillRequest = components['schemas']['PrefillRequest'];
 export type Preset = components['schemas']['Preset'];
 export type PresetList = components['schemas']['PresetList'];
 export type PresetProblem = components['schemas']['PresetProblem'];
+export type Preview = components['schemas']['Preview'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Progress = components['schemas']['Progress'];
 export type Quantity = components['schemas']['Quantity'];
@@ -7077,6 +7460,7 @@ export type ReadManifest = components['schemas']['ReadManifest'];
 export type ReadManifestRequest = components['schemas']['ReadManifestRequest'];
 export type Reason = components['schemas']['Reason'];
 export type RecorderOffer = components['schemas']['RecorderOffer'];
+export type Reference = components['schemas']['Reference'];
 export type Removal = components['schemas']['Removal'];
 export type RemovalItem = components['schemas']['RemovalItem'];
 export type RemoveRuns = components['schemas']['RemoveRuns'];
@@ -7133,6 +7517,7 @@ export type SweepResults = components['schemas']['SweepResults'];
 export type Taint = components['schemas']['Taint'];
 export type TakenSnapshot = components['schemas']['TakenSnapshot'];
 export type TakenSnapshotInput = components['schemas']['TakenSnapshotInput'];
+export type Tensor = components['schemas']['Tensor'];
 export type TensorBoard = components['schemas']['TensorBoard'];
 export type TensorBoardList = components['schemas']['TensorBoardList'];
 export type TensorBoardSpec = components['schemas']['TensorBoardSpec'];
@@ -11139,6 +11524,346 @@ export interface operations {
             };
             /** @description The object exists, or its phase does not allow the action */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getFlow: {
+        parameters: {
+            query?: {
+                id?: string;
+                folder?: string;
+                steps?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Flow"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getArtifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactDetail"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    previewArtifactFile: {
+        parameters: {
+            query: {
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getArtifactFile: {
+        parameters: {
+            query: {
+                path: string;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description Answer of the TensorBoard process */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+        };
+    };
+    getChecksum: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChecksumRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Checksum"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -12,4 +12,7 @@ Object.defineProperty(navigator, 'clipboard', {
   }
 });
 
+// jsdom has no `structuredClone`.
+globalThis.structuredClone ??= value => JSON.parse(JSON.stringify(value));
+
 export {};

@@ -1,0 +1,185 @@
+"""Lists and opens the files of an artifact. All functions block."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, Final
+
+from ...core.errors import NotFound
+from ...core.system.files import open_regular
+from ...core.translation import Text, _
+from ..places import METADATA, REFERENCES, Places
+from ..sources.yaml_files import NotReadable, read_mapping, seconds, text
+from .flow import split_name
+from .model import MOST_FILES, MOST_REFERENCES, ArtifactFile, Checksum, Reference
+from .previews import kind_of
+
+MOST_WALKED: Final = 100_000
+_LONGEST_TEXT: Final = 20_000
+_CHUNK: Final = 4 * 1024 * 1024
+_OWN: Final = frozenset([METADATA, REFERENCES])
+
+
+@dataclass
+class ArtifactFacts:
+    """What the folder of an artifact tells.
+
+    Attributes
+    ----------
+    name, suffix, labels, description, created_at
+        Metadata.
+    problem
+        Why the metadata can't be read; None if they can.
+    files
+        The first files in the order of their paths.
+    file_count, size
+        Number of all files, and their bytes.
+    references
+        Objects that are stored elsewhere.
+    """
+
+    name: str
+    suffix: str
+    labels: list[str]
+    description: str
+    created_at: float | None
+    problem: Text | None
+    files: list[ArtifactFile]
+    file_count: int
+    size: int
+    references: list[Reference]
+
+
+def read_artifact(folder: Path, places: Places) -> ArtifactFacts:
+    """Return what the folder of an artifact tells.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    places
+        The lab's root.
+    """
+    problem = None
+    metadata: dict[str, Any] = {}
+    references: dict[str, Any] = {}
+    try:
+        metadata = read_mapping(folder / METADATA)
+        references = read_mapping(folder / REFERENCES)
+    except NotReadable as error:
+        problem = _("The metadata of the artifact can't be read: {reason}", reason=str(error)[:500])
+    except OSError as error:
+        problem = _("The metadata of the artifact can't be read: {reason}", reason=str(error.strerror))
+    name, suffix = split_name(folder.name)
+    labels = metadata.get("labels")
+    files = sorted(_files(folder, places), key=lambda file: PurePosixPath(file.path).parts)
+    return ArtifactFacts(
+        name=text(metadata.get("name") or name),
+        suffix=suffix,
+        labels=[text(label, _LONGEST_TEXT) for label in (labels if isinstance(labels, list) else [])[:1000]],
+        description=text(metadata.get("description") or "", _LONGEST_TEXT),
+        created_at=seconds(metadata.get("createdTimestamp")),
+        problem=problem,
+        files=files[:MOST_FILES],
+        file_count=len(files),
+        size=sum(file.size for file in files),
+        references=[
+            Reference(path=text(path, _LONGEST_TEXT), uri=text(uri, _LONGEST_TEXT))
+            for path, uri in list(references.items())[:MOST_REFERENCES]
+        ],
+    )
+
+
+def _files(folder: Path, places: Places) -> Iterator[ArtifactFile]:
+    """Return the files of an artifact, at most `MOST_WALKED`. Links to folders are not followed."""
+    count = 0
+    for top, folders, names in os.walk(folder):
+        links = [name for name in folders if os.path.islink(os.path.join(top, name))]  # noqa: PTH114, PTH118
+        for name in sorted([*names, *links]):
+            full = Path(top) / name
+            path = full.relative_to(folder).as_posix()
+            if path in _OWN:
+                continue
+            count += 1
+            if count > MOST_WALKED:
+                return
+            file = _file(full, path, places)
+            if file is not None:
+                yield file
+
+
+def _file(full: Path, path: str, places: Places) -> ArtifactFile | None:
+    try:
+        facts = full.lstat()
+        is_link = stat.S_ISLNK(facts.st_mode)
+        readable = stat.S_ISREG(facts.st_mode)
+        if is_link and places.contains(full):
+            facts = full.stat()
+            readable = stat.S_ISREG(facts.st_mode)
+    except (OSError, ValueError):
+        return None  # Gone, or a link to a file that is gone.
+    printable = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    readable = readable and printable == path
+    return ArtifactFile(
+        path=printable,
+        size=facts.st_size if readable else 0,
+        modified_at=facts.st_mtime,
+        kind=kind_of(path) if readable else "none",
+        link=is_link,
+        readable=readable,
+    )
+
+
+def open_file(folder: Path, path: str, places: Places) -> BinaryIO:
+    """Open a file of an artifact.
+
+    Parameters
+    ----------
+    folder
+        Folder of the artifact.
+    path
+        Path in the artifact.
+    places
+        The lab's root.
+
+    Raises
+    ------
+    NotFound
+        If there is no such file, or if it lies outside the artifact or is a link out of the lab's root.
+    """
+    target = Path(os.path.normpath(folder / path)) if "\0" not in path else folder
+    try:
+        if target != folder and target.is_relative_to(folder) and places.contains(target):
+            return open_regular(os.path.realpath(target), follow=False)
+    except (OSError, ValueError):
+        pass  # The same answer, so that it does not tell what is outside the artifact.
+    raise NotFound(
+        _("The artifact has no file {path} that can be read.", path=repr(path[:500])),
+        code="NoSuchFile",
+        hint=_("It may have been deleted, or it is a link out of the folder that JupyterLab shows."),
+    )
+
+
+def checksum(file: BinaryIO, path: str) -> Generator[None, None, Checksum]:
+    """Compute the checksums of a file. The generator yields after each chunk and returns the result.
+
+    Parameters
+    ----------
+    file
+        The open file.
+    path
+        Its path in the artifact.
+    """
+    md5, sha256 = hashlib.new("md5", usedforsecurity=False), hashlib.sha256()
+    size = 0
+    while chunk := file.read(_CHUNK):
+        md5.update(chunk)
+        sha256.update(chunk)
+        size += len(chunk)
+        yield
+    return Checksum(path=path, size=size, md5=md5.hexdigest(), sha256=sha256.hexdigest())

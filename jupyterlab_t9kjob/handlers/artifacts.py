@@ -1,0 +1,85 @@
+"""Handlers of artifacts and of the data flow."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from pathlib import PurePosixPath
+from typing import BinaryIO
+
+from .base import ApiHandler, guarded
+from .downloads import CHUNK, Download
+
+MOST_STEPS = 1000
+
+
+class FlowHandler(ApiHandler):
+    """``experiments/flow``."""
+
+    @guarded
+    async def get(self) -> None:
+        """Return the graph around a run or artifact, or of the runs below a folder."""
+        ident = self.get_query_argument("id", None)
+        folder = self.get_query_argument("folder", "", strip=False)
+        steps = self.query("steps", 0, most=MOST_STEPS) if self.get_query_argument("steps", None) else None
+        services = await self.app.services()
+        self.reply(await services.artifacts.flow(ident, folder, steps))
+
+
+class ArtifactHandler(ApiHandler):
+    """``experiments/artifacts/{id}``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Return an artifact in full."""
+        services = await self.app.services()
+        self.reply(await services.artifacts.artifact(ident))
+
+
+class ArtifactPreviewHandler(ApiHandler):
+    """``experiments/artifacts/{id}/preview``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Return the preview of a file."""
+        path = self.get_query_argument("path", strip=False)
+        services = await self.app.services()
+        self.reply(await services.artifacts.preview(ident, path))
+
+
+class ArtifactChecksumHandler(ApiHandler):
+    """``experiments/artifacts/{id}/checksum``."""
+
+    @guarded
+    async def post(self, ident: str) -> None:
+        """Return the checksums of a file."""
+        from ..experiments.artifacts.model import ChecksumRequest
+
+        request = self.read(ChecksumRequest)
+        services = await self.app.services()
+        self.reply(await services.artifacts.checksum(ident, request.path))
+
+
+class ArtifactFileHandler(Download):
+    """``experiments/artifacts/{id}/file``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Send a file of an artifact as a download; images have their media type, so that pages can show them."""
+        from ..experiments.artifacts.previews import media_type
+
+        path = self.get_query_argument("path", strip=False)
+        services = await self.app.services()
+        with await services.artifacts.open(ident, path) as file:
+            size = os.fstat(file.fileno()).st_size
+            self.begin(media_type(path), PurePosixPath(path).name)
+            self.set_header("Content-Length", size)
+            await self.send([services.artifacts.root], _chunks(file, size))
+
+
+def _chunks(file: BinaryIO, size: int) -> Generator[bytes, None, None]:
+    """Yield the first bytes of a file (blocking); zeros if the file was truncated in the meantime."""
+    while size > 0:
+        data = file.read(min(CHUNK, size)) or bytes(min(CHUNK, size))
+        size -= len(data)
+        yield data

@@ -1,0 +1,81 @@
+"""Artifacts and the data flow over runs that the recorder wrote."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from jupyterlab_t9kjob import em
+from tests.server.conftest import Api
+
+
+@pytest.fixture
+def workspace(jp_root_dir: Path, fakes: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(jp_root_dir)
+    return jp_root_dir
+
+
+async def record(api: Api, workspace: Path) -> SimpleNamespace:
+    """Record a model that one run makes and another one uses."""
+    (workspace / "notes.md").write_text("# Notes")
+    model = em.create_artifact("model")
+    model.add_file("notes.md")
+    with em.create_run(name="train") as train:
+        train.mark_output(model)
+    with em.create_run(name="test") as test:
+        test.mark_input(model)
+    folder = workspace / str(model.local)
+    flow = (await api("GET", "experiments", "flow", folder="")).json
+    ids = {node["name"]: node["id"] for node in flow["nodes"]}
+    return SimpleNamespace(folder=folder, flow=flow, model=ids["model"], train=ids["train"], test=ids["test"])
+
+
+async def test_an_artifact_has_its_files_and_runs(api: Api, workspace: Path) -> None:
+    recorded = await record(api, workspace)
+    assert [edge["cycle"] for edge in recorded.flow["edges"]] == [False, False]
+    shown = (await api("GET", "experiments", "artifacts", recorded.model)).json
+    assert [file["path"] for file in shown["files"]] == ["notes.md"]
+    assert [run["name"] for run in shown["made_by"]] == ["train"]
+    assert [run["name"] for run in shown["used_by"]] == ["test"]
+    run = (await api("GET", "experiments", "runs", recorded.train)).json
+    assert [(each["id"], each["found"]) for each in run["outputs"]] == [(recorded.model, True)]
+    for start in (recorded.model, recorded.test):
+        around = (await api("GET", "experiments", "flow", id=start)).json
+        assert len(around["nodes"]) == 3
+    near = (await api("GET", "experiments", "flow", id=recorded.test, steps=1)).json
+    assert len(near["nodes"]) == 2
+
+
+async def test_files_are_previewed_downloaded_and_summed(api: Api, workspace: Path) -> None:
+    recorded = await record(api, workspace)
+    route = ("experiments", "artifacts", recorded.model)
+    preview = (await api("GET", *route, "preview", path="notes.md")).json
+    assert (preview["kind"], preview["text"]) == ("markdown", "# Notes")
+    (recorded.folder / "x.svg").write_text("<svg><script>alert(1)</script></svg>")
+    image = await api("GET", *route, "file", path="x.svg")
+    assert image.headers["Content-Disposition"].startswith("attachment")
+    assert image.headers["X-Content-Type-Options"] == "nosniff" and image.headers["Content-Type"] == "image/svg+xml"
+    assert "default-src 'none'" in image.headers["Content-Security-Policy"]
+    summed = (await api("POST", *route, "checksum", body={"path": "notes.md"})).json
+    assert (summed["size"], len(summed["md5"]), len(summed["sha256"])) == (7, 32, 64)
+
+
+async def test_what_is_gone_outside_or_no_artifact_is_not_found(api: Api, workspace: Path) -> None:
+    recorded = await record(api, workspace)
+    route = ("experiments", "artifacts", recorded.model)
+    for path in ("gone", "../../../notes.md", "/etc/passwd", "a\0b", "", "x" * 5000):
+        for verb in ("preview", "file"):
+            assert (await api("GET", *route, verb, path=path)).status in (400, 404)
+    assert (await api("POST", *route, "checksum", body={"path": ""})).status == 422
+    assert (await api("GET", "experiments", "flow", id="nothing")).status == 404
+    assert (await api("GET", "experiments", "flow", folder="../..")).status == 422
+    assert (await api("GET", "experiments", "flow", id=recorded.test, steps="x")).status == 400
+    assert (await api("GET", "experiments", "artifacts", recorded.train)).status == 404
+    shutil.rmtree(recorded.folder)
+    assert (await api("GET", *route)).status == 404
+    around = (await api("GET", "experiments", "flow", id=recorded.test)).json
+    assert [node["found"] for node in around["nodes"] if node["kind"] == "artifact"] == [False]
