@@ -148,7 +148,7 @@ export namespace CommandIDs {
   export const submit = 't9kjob:submit';
   /**
    * Open a job's tab. Args: `id`; `tab?`, one of overview, replicas, logs, yaml; `stream?` and `offset?`
-   * of a position in a log.
+   * of a position in a log; `time?` in a log, in seconds since the epoch.
    */
   export const openJob = 't9kjob:open-job';
 

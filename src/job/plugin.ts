@@ -28,7 +28,11 @@ const ARGS = {
       description: 'The part of the job to show'
     },
     stream: { type: 'string', description: 'Log stream to show a place of' },
-    offset: { type: 'number', description: 'Byte offset in that stream' }
+    offset: { type: 'number', description: 'Byte offset in that stream' },
+    time: {
+      type: 'number',
+      description: 'Time to show in the log, in seconds since the epoch'
+    }
   },
   required: ['id']
 };
@@ -98,7 +102,7 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: ARGS },
       isVisible: args => typeof args.id === 'string',
       execute: async args => {
-        const { id, tab, stream, offset } = args;
+        const { id, tab, stream, offset, time } = args;
         if (typeof id !== 'string') {
           return;
         }
@@ -113,6 +117,8 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
         if (typeof stream === 'string') {
           const place = { stream, offset: Number(offset ?? 0) };
           await (await widget.loaded)?.model.show('logs', place);
+        } else if (typeof time === 'number') {
+          await (await widget.loaded)?.model.show('logs', { time });
         } else if (pane) {
           await (await widget.loaded)?.model.show(pane);
         }

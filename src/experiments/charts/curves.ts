@@ -56,6 +56,11 @@ export class Curves implements IDisposable {
     return this._curves.get(metric);
   }
 
+  /** Range of the x values of all loaded curves; null without values. While the charts are zoomed, it stays. */
+  get extent(): Range | null {
+    return this._extent;
+  }
+
   /** Return the loaded version of a metric's curves, which changes with each answer. */
   version(metric: string): number {
     return this._versions.get(metric) ?? 0;
@@ -86,6 +91,7 @@ export class Curves implements IDisposable {
     }
     if (view.x !== this._view.x) {
       this._curves.clear();
+      this._extent = null;
     }
     this._view = view;
     this.refresh();
@@ -145,6 +151,9 @@ export class Curves implements IDisposable {
         );
         this._versions.set(metric, this.version(metric) + 1);
       }
+      if (range === null) {
+        this._extent = extentOf(this._curves.values());
+      }
       this._failure = null;
     } catch (error) {
       if (signal.aborted) {
@@ -167,6 +176,19 @@ export class Curves implements IDisposable {
   private readonly _fresh = new Set<string>();
   private _abort = new AbortController();
   private _failure: ApiError | null = null;
+  private _extent: Range | null = null;
   private _timer = 0;
   private _isDisposed = false;
+}
+
+/** Return the range of the x values of curves; null without values. */
+function extentOf(curves: Iterable<readonly ICurve[]>): Range | null {
+  let [first, last] = [Infinity, -Infinity];
+  for (const { x } of [...curves].flat()) {
+    for (const at of x) {
+      first = Math.min(first, at);
+      last = Math.max(last, at);
+    }
+  }
+  return first <= last ? [first, last] : null;
 }

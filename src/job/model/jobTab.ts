@@ -208,11 +208,11 @@ export class JobTabModel implements IDisposable {
    * Show a pane.
    *
    * @param pane - The pane.
-   * @param place - A line of the log to mark, for the pane of logs.
+   * @param place - For the pane of logs: a line to mark, or a time to go to, in seconds since the epoch.
    */
   async show(
     pane: JobPane,
-    place?: { stream: string; offset: number }
+    place?: { stream: string; offset: number } | { time: number }
   ): Promise<void> {
     await this.ready;
     if (this.isDisposed) {
@@ -220,7 +220,12 @@ export class JobTabModel implements IDisposable {
     }
     this.set({ pane });
     if (place && pane === 'logs') {
-      this._log?.log.mark(place.stream, place.offset);
+      const log = this._log?.log;
+      if ('time' in place) {
+        log?.go({ at: 'time', time: place.time });
+      } else {
+        log?.mark(place.stream, place.offset);
+      }
     }
   }
 

@@ -1,0 +1,31 @@
+/** Functions of the lab that the pages of a run and of a comparison use. */
+
+/** The lab around a page. */
+export interface IRunLab {
+  /** Show a job's tab. With a time in seconds since the epoch, show its log at that time. */
+  openJob(id: string, time?: number): void;
+  /** Show the page of a run. */
+  openRun(id: string): void;
+  /** Show the comparison of runs. */
+  openComparison(ids: readonly string[]): void;
+  /** True if this version has pages of artifacts. */
+  hasArtifacts: boolean;
+  /** Show the page of an artifact. */
+  openArtifact(id: string): void;
+  /** Show a file of the workspace. */
+  openFile(path: string): void;
+  /** Show folders in one TensorBoard. */
+  openTensorBoard(paths: readonly string[]): void;
+  /** Return the log directories of a job; empty if the job is unknown. */
+  logDirs(jobId: string): readonly string[];
+  /** Let the user edit a line; null if the user cancels. */
+  askText(title: string, label: string, text: string): Promise<string | null>;
+  /** Let the user choose some of many; null if the user cancels. */
+  askItems(title: string, items: readonly string[]): Promise<string[] | null>;
+  /** Copy a text, and confirm it. */
+  copy(text: string, done: string): void;
+  /** Address of the page of runs, which can be opened in a browser. */
+  address(page: 'run' | 'comparison', ids: readonly string[]): string;
+  /** Show an error as a notification. */
+  notifyError(error: unknown): void;
+}

@@ -1,0 +1,44 @@
+/** The functions of JupyterLab that the pages of a run and of a comparison use. */
+import { Clipboard, InputDialog, Notification } from '@jupyterlab/apputils';
+import { PageConfig, URLExt } from '@jupyterlab/coreutils';
+import { notifyError } from '../../shell/notices';
+import { CommandIDs } from '../../tokens';
+import { addressSearch } from '../address';
+import { IExperimentsLab } from '../host';
+import { openArtifact, openComparison, openRun } from '../open';
+import { IRunLab } from './lab';
+
+/** Return the lab's functions for a page. */
+export function labAround(lab: IExperimentsLab): IRunLab {
+  const { jobs, trans } = lab;
+  const { commands } = lab.app;
+  return {
+    openJob: (id, time) =>
+      void commands.execute(CommandIDs.openJob, {
+        id,
+        ...(time !== undefined && { tab: 'logs', time })
+      }),
+    openRun: id => openRun(commands, id),
+    openComparison: ids => openComparison(commands, ids),
+    hasArtifacts: lab.hasPage('artifact'),
+    openArtifact: id => openArtifact(commands, id),
+    openFile: path => void commands.execute('docmanager:open', { path }),
+    openTensorBoard: paths =>
+      void commands.execute(CommandIDs.openTensorBoard, { paths: [...paths] }),
+    logDirs: id => jobs.get(id)?.log_dirs ?? [],
+    askText: async (title, label, text) =>
+      (await InputDialog.getText({ title, label, text })).value,
+    askItems: async (title, items) =>
+      (await InputDialog.getMultipleItems({ title, items: [...items] })).value,
+    copy: (text, done) => {
+      Clipboard.copyToSystem(text);
+      Notification.success(done, { autoClose: 3000 });
+    },
+    address: (page, ids) =>
+      URLExt.join(
+        jobs.api.serverSettings.baseUrl,
+        PageConfig.getOption('appUrl') || 'lab'
+      ) + addressSearch({ page, ids: [...ids] }),
+    notifyError: error => notifyError(error, trans)
+  };
+}

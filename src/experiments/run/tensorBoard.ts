@@ -1,0 +1,20 @@
+/** Folders of runs that TensorBoard can show. */
+import { IRunRow } from '../types';
+import { IRunLab } from './lab';
+
+/**
+ * Return the folders with the event files of runs: the log directories of their jobs, or the folders of the runs
+ * that consist of event files.
+ */
+export function tensorBoardPaths(
+  runs: readonly IRunRow[],
+  lab: Pick<IRunLab, 'logDirs'>
+): string[] {
+  const paths = runs.flatMap(({ origin, path, job }) => {
+    if (origin === 'events' && path !== null) {
+      return [path];
+    }
+    return job ? lab.logDirs(job.id) : [];
+  });
+  return [...new Set(paths)];
+}
