@@ -6,7 +6,7 @@ import { LinkButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
 import { IAssociation, IRunDetail, IRunFile } from '../types';
 import { FilterField } from './FilterField';
-import { IRunLab } from './lab';
+import { IRunLab } from './pageLab';
 
 /** Greatest number of files that the server lists. */
 const MOST_FILES = 1000;

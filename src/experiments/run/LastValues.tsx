@@ -3,8 +3,8 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatCount } from '../../common/format';
 import { formatValue, NO_VALUE } from '../charts/numbers';
-import { bestOf } from './best';
-import { RunModel } from './model';
+import { bestOf } from './model/best';
+import { RunModel } from './model/run';
 
 interface ILastValuesProps {
   model: RunModel;

@@ -9,9 +9,9 @@ import { formatValue } from '../charts/numbers';
 import { IMark } from '../charts/plot';
 import { Range } from '../charts/readingLine';
 import { leftOutText } from '../charts/text';
-import { bestOf } from './best';
-import { IChartMetric, IChartOf } from './metricGroups';
-import { RunModel } from './model';
+import { bestOf } from './model/best';
+import { IChartMetric, IChartOf } from './model/metricGroups';
+import { RunModel } from './model/run';
 
 interface IMetricChartProps {
   model: RunModel;

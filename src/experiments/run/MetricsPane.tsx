@@ -9,13 +9,13 @@ import { ChartsToolbar } from '../charts/ChartsToolbar';
 import { Key } from '../charts/Key';
 import { finite, formatValue } from '../charts/numbers';
 import { FilterField } from './FilterField';
-import { IRunLab } from './lab';
+import { IRunLab } from './pageLab';
 import { LastValues } from './LastValues';
 import { MetricChart } from './MetricChart';
-import { chartsOf, IFamily, splitMetric, typesOf } from './metricGroups';
-import { RunModel } from './model';
+import { chartsOf, IFamily, splitMetric, typesOf } from './model/metricGroups';
+import { RunModel } from './model/run';
 import { ReadingRow } from './ReadingRow';
-import { saveValues } from './values';
+import { saveValues } from './model/values';
 
 interface IMetricsPaneProps {
   model: RunModel;

@@ -6,9 +6,9 @@ import { useSignal } from '../../common/hooks';
 import { LinkButton } from '../../ui/Buttons';
 import { formatValue } from '../charts/numbers';
 import { positionText } from '../charts/text';
-import { IRunLab } from './lab';
-import { RunModel } from './model';
-import { IPosition } from './positions';
+import { IRunLab } from './pageLab';
+import { RunModel } from './model/run';
+import { IPosition } from './model/positions';
 
 interface IReadingRowProps {
   model: RunModel;

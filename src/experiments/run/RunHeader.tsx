@@ -10,11 +10,11 @@ import { Time } from '../../ui/Time';
 import { formatValue } from '../charts/numbers';
 import { IRunRow } from '../types';
 import { compareWith, copyAsPandas, editNote, editTags } from './actions';
-import { bestOf } from './best';
-import { IRunLab } from './lab';
-import { RunModel } from './model';
+import { bestOf } from './model/best';
+import { IRunLab } from './pageLab';
+import { RunModel } from './model/run';
 import { StatusIcon } from './StatusIcon';
-import { tensorBoardPaths } from './tensorBoard';
+import { tensorBoardPaths } from './model/tensorBoard';
 
 /** Number of best values in the header. */
 const MOST_BEST = 2;

@@ -10,9 +10,9 @@ import { IInnerTab, InnerTabs, tabId } from '../../ui/InnerTabs';
 import { IRunDetail } from '../types';
 import { FactsTable, factsOf } from './FactsTable';
 import { FilesPane } from './FilesPane';
-import { IRunLab } from './lab';
+import { IRunLab } from './pageLab';
 import { MetricsPane } from './MetricsPane';
-import { RunModel, RunPane } from './model';
+import { RunModel, RunPane } from './model/run';
 import { RunHeader } from './RunHeader';
 
 interface IRunViewProps {

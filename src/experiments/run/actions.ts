@@ -1,8 +1,8 @@
 /** Actions on a run that ask the user. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { IRunRow } from '../types';
-import { IRunLab } from './lab';
-import { RunModel } from './model';
+import { IRunLab } from './pageLab';
+import { RunModel } from './model/run';
 
 /** Let the user edit the tags of a run. */
 export async function editTags(

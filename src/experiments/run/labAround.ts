@@ -6,7 +6,7 @@ import { CommandIDs } from '../../tokens';
 import { addressSearch } from '../address';
 import { IExperimentsLab } from '../host';
 import { openArtifact, openComparison, openRun } from '../open';
-import { IRunLab } from './lab';
+import { IRunLab } from './pageLab';
 
 /** Return the lab's functions for a page. */
 export function labAround(lab: IExperimentsLab): IRunLab {

@@ -3,7 +3,7 @@ import { loadLook, saveLook } from '../charts/kept';
 import { ExperimentsClient } from '../client';
 import { CreatePage } from '../host';
 import { labAround } from './labAround';
-import { RunModel } from './model';
+import { RunModel } from './model/run';
 import { RunWidget } from './widget';
 
 const LOOK_KEY = 'jupyterlab_t9kjob:run-charts';

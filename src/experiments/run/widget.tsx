@@ -4,10 +4,11 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Message } from '@lumino/messaging';
 import * as React from 'react';
 import { jobIcon } from '../../ui/icons';
-import { IRunLab } from './lab';
-import { RunModel } from './model';
+import { IRunLab } from './pageLab';
+import { RunModel } from './model/run';
 import { RunView } from './RunView';
 import '../../../style/pages.css';
+import '../../../style/experiment-pages.css';
 
 /** Content of a run's tab. */
 export class RunWidget extends ReactWidget {

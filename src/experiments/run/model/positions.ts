@@ -1,6 +1,6 @@
 /** Step, epoch and time of the same values, to read one axis from another. */
-import { nearest } from '../charts/lines';
-import { ICurve, XAxis } from '../types';
+import { nearest } from '../../charts/lines';
+import { ICurve, XAxis } from '../../types';
 
 /** Width that makes the server return all values that it keeps, so that the axes have the same values. */
 export const POSITIONS_WIDTH = 4000;

@@ -1,6 +1,6 @@
 /** Folders of runs that TensorBoard can show. */
-import { IRunRow } from '../types';
-import { IRunLab } from './lab';
+import { IRunRow } from '../../types';
+import { IRunLab } from '../pageLab';
 
 /**
  * Return the folders with the event files of runs: the log directories of their jobs, or the folders of the runs

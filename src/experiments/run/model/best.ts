@@ -1,6 +1,6 @@
 /** The best value of a metric. */
-import { finite } from '../charts/numbers';
-import { Goal, IMetricSummary } from '../types';
+import { finite } from '../../charts/numbers';
+import { Goal, IMetricSummary } from '../../types';
 
 /** Return the best value of a metric with its step; null if its direction is unknown or no value is finite. */
 export function bestOf(

@@ -1,9 +1,9 @@
 /** Values of metrics as a file. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Notification } from '@jupyterlab/apputils';
-import { csvOf, fileName, saveText } from '../charts/save';
-import { ExperimentsClient } from '../client';
-import { RunModel } from './model';
+import { csvOf, fileName, saveText } from '../../charts/save';
+import { ExperimentsClient } from '../../client';
+import { RunModel } from './run';
 
 /** Values of one request, and of one file. */
 const PAGE = 10_000;

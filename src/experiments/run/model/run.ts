@@ -1,14 +1,14 @@
 /** Model of a run's page: the run, its curves, and how they are shown. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { ApiError, expectApiError } from '../../api/errors';
-import { Curves } from '../charts/curves';
-import { IKeptLook } from '../charts/kept';
-import { ReadingLine } from '../charts/readingLine';
-import { ExperimentsClient } from '../client';
-import { folderOfRun } from '../model/folders';
-import { RunStore } from '../model/runStore';
-import { Goal, IRunDetail, IRunRow, XAxis } from '../types';
+import { ApiError, expectApiError } from '../../../api/errors';
+import { Curves } from '../../charts/curves';
+import { IKeptLook } from '../../charts/kept';
+import { ReadingLine } from '../../charts/readingLine';
+import { ExperimentsClient } from '../../client';
+import { folderOfRun } from '../../model/folders';
+import { RunStore } from '../../model/runStore';
+import { Goal, IRunDetail, IRunRow, XAxis } from '../../types';
 import { Positions, POSITIONS_WIDTH } from './positions';
 
 /** The parts of a run's page. */
@@ -190,6 +190,7 @@ export class RunModel implements IDisposable {
     }
     this._store = new RunStore(this._options.client, {
       folder: path,
+      metrics: [],
       curves: []
     });
     this._store.changed.connect(this._onStore, this);
