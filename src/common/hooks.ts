@@ -217,6 +217,31 @@ export function useSteady<Item extends { readonly id: string }>(
   return shown.map(({ item }) => item);
 }
 
+/**
+ * Return how many items of a long list are rendered: some at once, the others bit by bit while the page is idle, so that
+ * the first ones appear soon and the page stays responsive.
+ *
+ * @param total - Number of items.
+ * @param first - Number of items of the first rendering.
+ * @param step - Number of items that are added at a time.
+ */
+export function useGrowing(total: number, first: number, step: number): number {
+  const [count, setCount] = React.useState(0);
+  React.useEffect(() => {
+    if (count >= total) {
+      return undefined;
+    }
+    const grow = (): void => setCount(Math.max(first, count) + step);
+    if (typeof window.requestIdleCallback === 'undefined') {
+      const timer = window.setTimeout(grow); // Safari
+      return () => window.clearTimeout(timer);
+    }
+    const idle = window.requestIdleCallback(grow, { timeout: 200 });
+    return () => window.cancelIdleCallback(idle);
+  }, [count, total, first, step]);
+  return Math.min(Math.max(first, count), total);
+}
+
 /** Return the array of the previous rendering if it has the same elements. */
 export function useSame<Item>(items: readonly Item[]): readonly Item[] {
   const known = React.useRef(items);

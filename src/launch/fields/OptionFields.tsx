@@ -19,6 +19,7 @@ import {
   quoteItem,
   splitsAtCommas
 } from '../content/sweep';
+import { useGrowing } from '../../common/hooks';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
 import { chooseRows } from '../parts/rows';
@@ -27,6 +28,11 @@ import { Select } from '../parts/choices';
 import { Spinner } from '../parts/NumberField';
 import { TextField } from '../parts/TextField';
 import { ValuesField } from '../parts/ValuesField';
+
+/** Number of rows that are rendered with the form: more than a screen shows. */
+const FIRST_ROWS = 40;
+/** Number of rows that are rendered in one task afterwards. */
+const MORE_ROWS = 12;
 
 /** One field per option of the script; nothing if the script has none. */
 export function OptionFields(): React.JSX.Element | null {
@@ -53,18 +59,21 @@ export function OptionFields(): React.JSX.Element | null {
       )
       .map(optionKey)
   );
-  const wanted = useModel(({ checks }) =>
-    changedOnly ? checks.map(check => check.field) : []
+  const checked = useModel(({ checks }) => checks.map(check => check.field));
+  // Links lead to options that are changed or have a check, so their rows exist at once.
+  const isWanted = (option: ScriptOption): boolean =>
+    changed.includes(optionKey(option)) || checked.includes(optionKey(option));
+  const wanted = options.map(isWanted).lastIndexOf(true) + 1;
+  const rendered = useGrowing(
+    options.length,
+    Math.max(FIRST_ROWS, wanted),
+    MORE_ROWS
   );
   if (!options.length) {
     return null;
   }
   // Options with a check stay visible when the user hides unchanged options.
-  const shown = changedOnly
-    ? options.filter(option =>
-        [...changed, ...wanted].includes(optionKey(option))
-      )
-    : options;
+  const shown = changedOnly ? options.filter(isWanted) : options;
   const widest = Math.max(...options.map(option => optionName(option).length));
   const id = `${prefix}options`;
   return (
@@ -97,7 +106,7 @@ export function OptionFields(): React.JSX.Element | null {
           {trans.__('Changed only')}
         </label>
       </div>
-      {shown.map((option, index) => (
+      {shown.slice(0, rendered).map((option, index) => (
         <React.Fragment key={optionKey(option)}>
           {option.group && option.group !== shown[index - 1]?.group && (
             <h5 className="jp-t9k-Launch-optionsGroup">{option.group}</h5>
