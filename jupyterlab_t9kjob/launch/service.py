@@ -128,7 +128,7 @@ class Launch:
                 lab = await self._lab(request.engine, "")
                 namespace = await asyncio.to_thread(lab.namespace_for, source.path, namespace)
             lab = await self._lab(request.engine, namespace)
-            form = ClusterForm(self._reader, self._kernels, self._jobs, request.engine, namespace, lab)
+            form = ClusterForm(self._reader, self._kernels, self._jobs, self._presets, request.engine, namespace, lab)
             filled = (await form.fill(source, request.spec, request.crossed_from)).with_launch(launched)
             filled = await self._recorder.offer(filled, source, request.engine, namespace, is_new=request.spec is None)
             if facts.has_pods:

@@ -62,6 +62,17 @@ class Presets:
             problems=[*own[1], *configured.problems],
         )
 
+    async def image(self, engine: str) -> str | None:
+        """Return the image of the first preset of an engine that has one; the user's own presets come first."""
+        own, configured = await asyncio.gather(on_disk(self._store.path, self._store.read), self._configuration_now())
+        for preset in [*own[0], *configured.presets]:
+            runtime = preset.values.get("/runtime")
+            inner = runtime.get("image") if isinstance(runtime, dict) else None
+            image = preset.values.get("/runtime/image", inner)
+            if isinstance(image, str) and image and (not preset.engines or engine in preset.engines):
+                return image
+        return None
+
     async def save(self, request: SavePreset) -> Preset:
         """Save a preset of the user."""
         entry = PresetEntry.model_validate({name: getattr(request, name) for name in PresetEntry.model_fields})

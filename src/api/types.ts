@@ -1463,6 +1463,11 @@ export interface components {
              * @default null
              */
             image: string | null;
+            /**
+             * Images
+             * @description Images of the training runtimes that this account may list.
+             */
+            images: components["schemas"]["RuntimeImage"][];
         };
         /**
          * ClusterTensorBoard
@@ -5819,6 +5824,25 @@ export interface components {
             kernel: string | null;
         };
         /**
+         * RuntimeImage
+         * @description An image that an administrator of the cluster offers for training, in a TrainingRuntime of Kubeflow Trainer.
+         */
+        RuntimeImage: {
+            /** Image */
+            image: string;
+            /**
+             * Runtime
+             * @description Name of the runtime.
+             */
+            runtime: string;
+            /**
+             * Namespace
+             * @description Namespace of the runtime; null for the whole cluster.
+             * @default null
+             */
+            namespace: string | null;
+        };
+        /**
          * Runtime
          * @description Container image (cluster) or Jupyter kernel (local) in which a job runs.
          */
@@ -7486,6 +7510,7 @@ export type RunPolicyInput = components['schemas']['RunPolicyInput'];
 export type RunRow = components['schemas']['RunRow'];
 export type RunTable = components['schemas']['RunTable'];
 export type Runtime = components['schemas']['Runtime'];
+export type RuntimeImage = components['schemas']['RuntimeImage'];
 export type RuntimeInput = components['schemas']['RuntimeInput'];
 export type SavePreset = components['schemas']['SavePreset'];
 export type Scheduling = components['schemas']['Scheduling'];

@@ -47,7 +47,8 @@ export function someEngines(context: string | null = 'test'): EngineInfo[] {
       stale_reason: null,
       stale_hint: null,
       stale_verbatim: null,
-      image: null
+      image: null,
+      images: []
     }
   });
   return [

@@ -238,6 +238,7 @@ export function someCluster(changes: Partial<ClusterInfo> = {}): EngineInfo {
       stale_hint: null,
       stale_verbatim: null,
       image: null,
+      images: [],
       ...changes
     }
   };

@@ -12,7 +12,7 @@ from typing import Any
 
 from jupyterlab_t9kjob.core.capacity import Capacity, NamespaceQuota, NodeList, Queue, QueueList
 from jupyterlab_t9kjob.core.checks import Capability, Preview
-from jupyterlab_t9kjob.core.engine.info import EngineInfo, Volume
+from jupyterlab_t9kjob.core.engine.info import ClusterInfo, EngineInfo, RuntimeImage, Volume
 from jupyterlab_t9kjob.core.engine.protocol import Edited, Listener, Prepare
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
 from jupyterlab_t9kjob.core.job import (
@@ -258,6 +258,7 @@ class FakeCluster(FakeEngine):
         self.claims: dict[str, list[Volume]] = {}
         self.found_queues: dict[str, list[Queue]] = {}
         self.schema: KindSchema | None = None
+        self.images: list[RuntimeImage] = []
         self.may_list = True
         self.submitted: list[tuple[JobSpec, str, Edited | None]] = []
         self.dry_runs = 0
@@ -270,6 +271,7 @@ class FakeCluster(FakeEngine):
             facts=self.facts,
             available=True,
             namespaces=["team", "other"],
+            cluster=ClusterInfo(server="c", version=None, context=None, found="", images=self.images),
             default_namespace="team",
             capabilities=KINDS[self.name].capabilities,
         )

@@ -97,6 +97,14 @@ StaleCode = Literal[
 """Codes of reasons why changes in a cluster may have been missed."""
 
 
+class RuntimeImage(Model):
+    """An image that an administrator of the cluster offers for training, in a TrainingRuntime of Kubeflow Trainer."""
+
+    image: str
+    runtime: str = Field(description="Name of the runtime.")
+    namespace: str | None = Field(None, description="Namespace of the runtime; null for the whole cluster.")
+
+
 class ClusterInfo(Model):
     """The cluster of an engine, as this server's account sees it."""
 
@@ -118,6 +126,9 @@ class ClusterInfo(Model):
     stale_hint: Text | None = Field(None, description="What to do, a sentence or two.")
     stale_verbatim: str | None = Field(None, description="The cluster's own words.")
     image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
+    images: list[RuntimeImage] = Field(
+        default_factory=list, description="Images of the training runtimes that this account may list."
+    )
 
 
 class Volume(Model):

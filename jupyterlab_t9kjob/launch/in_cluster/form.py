@@ -21,6 +21,7 @@ from ...core.translation import Text, _
 from ...jobs.query import Query
 from ...jobs.renaming import renamed
 from ...jobs.service import JobService
+from ...presets.service import Presets
 from .. import mounts
 from ..entrypoint_reader import Reader
 from ..kernels.kernels import Kernels
@@ -76,6 +77,8 @@ class ClusterForm:
         Finds the version of torch in the lab's Python.
     jobs
         All engines.
+    presets
+        Presets, which may have an image.
     engine, namespace
         Location of the jobs.
     lab
@@ -87,6 +90,7 @@ class ClusterForm:
         reader: Reader,
         kernels: Kernels,
         jobs: JobService,
+        presets: Presets,
         engine: EngineName,
         namespace: str,
         lab: Lab,
@@ -94,6 +98,7 @@ class ClusterForm:
         self._reader = reader
         self._kernels = kernels
         self._jobs = jobs
+        self._presets = presets
         self._engine = engine
         self._namespace = namespace
         self._lab = lab
@@ -176,7 +181,8 @@ class ClusterForm:
     async def _runtime(self) -> Runtime:
         """Return the runtime of a new job.
 
-        The image is the lab's own if torch is installed in it, else that of the user's most recent job, else none.
+        The image is the lab's own if torch is installed in it; else that of the user's most recent job, of a preset,
+        or of a training runtime of the cluster; else none.
         """
         lab = self._lab
         if lab.image is not None:
@@ -194,7 +200,19 @@ class ClusterForm:
                 continue
             if used.image:
                 return used
-        return Runtime()
+        return Runtime.model_validate({"image": await self._offered_image()})
+
+    async def _offered_image(self) -> str | None:
+        """Return the image of a preset, or of a training runtime of the namespace or cluster."""
+        try:
+            image = await self._presets.image(self._engine)
+            if image is not None:
+                return image
+            cluster = (await self._jobs.engines.get(self._engine).info()).cluster
+        except JobError:  # The form opens without an image.
+            return None
+        offered = cluster.images if cluster is not None else []
+        return next((each.image for each in offered if each.namespace in (None, self._namespace)), None)
 
     async def _python_of_image(self) -> str | None:
         """Return the first Python on the lab's PATH that is part of the lab's image, not on a volume."""

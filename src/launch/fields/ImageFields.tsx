@@ -124,9 +124,13 @@ function PullFields(): React.JSX.Element {
   );
 }
 
-/** Return the images to choose from without duplicates: the lab's, those of earlier jobs, and those of the settings. */
+/** Return the images to choose from without duplicates: of the lab, earlier jobs, presets, training runtimes, settings. */
 function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
   const own = model.engine?.cluster?.image;
+  const { namespace } = model.state;
+  const offered = (model.engine?.cluster?.images ?? []).filter(
+    each => each.namespace === null || each.namespace === namespace
+  );
   const all: IChoice[] = [
     ...(own ? [{ value: own, note: trans.__('the image of this lab') }] : []),
     ...model.state.images.map((value, index) => ({
@@ -136,6 +140,10 @@ function imagesFor(model: LaunchModel, trans: TranslationBundle): IChoice[] {
     ...imagesOf(model.presets.list.presets).map(value => ({
       value,
       note: trans.__('from a preset')
+    })),
+    ...offered.map(({ image, runtime }) => ({
+      value: image,
+      note: trans.__('of the cluster’s training runtime %1', runtime)
     })),
     ...model.presetImages.map(value => ({
       value,

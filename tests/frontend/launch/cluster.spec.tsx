@@ -151,6 +151,10 @@ describe('the launch form of a cluster', () => {
     const cluster = server.prefill.engines[1].cluster;
     if (cluster) {
       cluster.image = 'lab:1';
+      cluster.images = [
+        { image: 'theirs:1', runtime: 'torch', namespace: 'other' },
+        { image: 'torch:1', runtime: 'torch-distributed', namespace: null }
+      ];
     }
     await new LaunchStore(db).saveImage('earlier:1');
     await open();
@@ -159,6 +163,7 @@ describe('the launch form of a cluster', () => {
     expect(options()).toEqual([
       'lab:1the image of this lab',
       'earlier:1used last',
+      'torch:1of the cluster’s training runtime torch-distributed',
       'preset:1from the settings'
     ]);
     fireEvent.keyDown(field('Image'), { key: 'ArrowDown' });

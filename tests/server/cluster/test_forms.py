@@ -11,7 +11,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.capacity import Queue
 from jupyterlab_t9kjob.core.checks import Check
-from jupyterlab_t9kjob.core.engine.info import EngineFacts, EngineInfo, Volume
+from jupyterlab_t9kjob.core.engine.info import EngineFacts, EngineInfo, RuntimeImage, Volume
 from jupyterlab_t9kjob.core.lab import Lab, LabMount
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Runtime
 from tests.server.cluster.conftest import Place
@@ -73,6 +73,20 @@ async def test_an_image_that_was_used_before(cluster: Place, monkeypatch: pytest
     monkeypatch.setenv("PATH", "/nowhere")
     form = await cluster.form()
     assert (form["spec"]["runtime"]["image"], form["empty"]) == (None, ["/spec/runtime/image"])
+    # Without earlier jobs: of a training runtime of the cluster or of this namespace, or rather of a preset.
+    cluster.t9k.images = [RuntimeImage(image="theirs:1", runtime="a", namespace="other")]
+    assert (await cluster.form())["empty"] == ["/spec/runtime/image"]
+    cluster.t9k.images += [RuntimeImage(image="offered:1", runtime="torch-distributed")]
+    form = await cluster.form()
+    assert (form["spec"]["runtime"]["image"], form["empty"]) == ("offered:1", [])
+    for name, values, engines in (
+        ("other", {"/runtime/image": "no:1"}, ["kubeflow"]),
+        ("none", {"/keep_logs": False}, []),
+        ("own", {"/runtime": {"image": "preset:1"}}, ["t9k"]),
+    ):
+        body = {"name": name, "values": values, "engines": engines}
+        assert (await cluster.api("POST", "launch", "presets", body=body)).status == 201
+    assert (await cluster.form())["spec"]["runtime"]["image"] == "preset:1"
     spec = JobSpec(name="a", entrypoint=Entrypoint(kind="command", value="make"))
     cluster.t9k.put(spec=spec, engine="t9k", namespace="team", created_at=3.0)
     runtime = Runtime(image="torch:2", pull_policy="Always")

@@ -59,7 +59,8 @@ export function clusterEngines(): EngineInfo[] {
         stale_reason: null,
         stale_hint: null,
         stale_verbatim: null,
-        image: IMAGE
+        image: IMAGE,
+        images: []
       },
       capabilities: {
         ttl: unable(

@@ -91,7 +91,7 @@ class Cluster:
         self.spaces: dict[str, NamespaceWatch] = {}
         self.capacity = CapacityService(self)
         self.log_turns = Slots(settings.followed_logs)
-        self._presence = Presence()
+        self.presence = Presence()
         self._permissions = Permissions()
         self._sinks: dict[str, Sink] = {}
         self._listeners: list[Callable[[], None]] = []
@@ -170,7 +170,7 @@ class Cluster:
             self.problem = CONNECTING
             self._notify()
         await self._update(thoroughly=True)
-        if self._presence.doubtful:
+        if self.presence.doubtful:
             self._hurry.set()
 
     @property
@@ -190,12 +190,12 @@ class Cluster:
 
     def found(self, kind: JobKind) -> Found | None:
         """Return what discovery found about a kind; None if the cluster does not have the kind."""
-        return self._presence.kinds.get(kind.engine)
+        return self.presence.kinds.get(kind.engine)
 
     @property
     def groups(self) -> Mapping[str, str]:
         """API groups of the cluster's queueing systems, see `discovery.QUEUEING`, each with the version to use."""
-        return self._presence.groups
+        return self.presence.groups
 
     def rights(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
         """Return this account's permissions on a kind of job in a namespace, by name."""
@@ -246,7 +246,7 @@ class Cluster:
         """Watch one more namespace from now on, and read this account's permissions there."""
         self._requested[namespace] = None
         async with self._lock:
-            if self.api is not None and self._presence.kinds and namespace not in self.spaces:
+            if self.api is not None and self.presence.kinds and namespace not in self.spaces:
                 self._watch(self.api, namespace)
                 await self._read_permissions(self.api, [namespace])
 
@@ -263,7 +263,7 @@ class Cluster:
             thoroughly, self._refused = self._refused, False
             answered = await self._update(thoroughly=thoroughly)
             self._first_update.set()
-            usual = self._presence.haste or min(HEALTH_SECONDS, DISCOVERY_SECONDS)
+            usual = self.presence.haste or min(HEALTH_SECONDS, DISCOVERY_SECONDS)
             # Not `asyncio.wait_for`, which may swallow a cancellation before Python 3.12.
             with anyio.move_on_after(usual if answered or self.api is None else LOST_SECONDS):
                 await self._hurry.wait()
@@ -294,11 +294,11 @@ class Cluster:
         due = thoroughly or self.problem is not None or time.monotonic() - self._discovered_at >= DISCOVERY_SECONDS
         if not await self._discover_kinds(api, every=due) and not due:
             return
-        self._discovered_at = time.monotonic() if not self._presence.doubtful else -DISCOVERY_SECONDS
-        if not self._presence.kinds:
+        self._discovered_at = time.monotonic() if not self.presence.doubtful else -DISCOVERY_SECONDS
+        if not self.presence.kinds:
             return
-        await self._presence.find_queueing(api)
         own = api.connection.namespace
+        await self.presence.find_groups(api, [own, *self._requested])
         if thoroughly or self._lab_due:
             # Before jobs are read: the lab's volumes tell where their files are.
             self.lab, self._lab_due = await find_lab_or_problem(api, own, self.settings.volumes)
@@ -344,7 +344,7 @@ class Cluster:
             before = self.found(sink.kind)
             if before is not None and not every:
                 continue
-            found = await self._presence.find_kind(api, sink.kind, self.version)
+            found = await self.presence.find_kind(api, sink.kind, self.version)
             if found == before:
                 continue
             if found is None:
@@ -361,13 +361,13 @@ class Cluster:
             self.spaces[namespace] = space
             space.start()
             self.capacity.resume()
-        for engine in self._presence.kinds:
+        for engine in self.presence.kinds:
             if engine not in space.jobs:
                 space.add(self._sinks[engine])
 
     async def _read_permissions(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
         """Read the permissions in these namespaces that are not known yet, or all of them `again`."""
-        kinds = [self._sinks[engine].kind for engine in self._presence.kinds]
+        kinds = [self._sinks[engine].kind for engine in self.presence.kinds]
         for namespace in namespaces:
             await self._permissions.read(api, namespace, kinds, self.groups, again=again)
             await self.spaces[namespace].follow_queues(self.groups, partial(self.queue_rights, namespace=namespace))
@@ -389,7 +389,7 @@ class Cluster:
             self.problem_since = self._answered_at or time.time()
 
     def _state(self) -> object:
-        presence = dict(self._presence.kinds), dict(self.groups)
+        presence = dict(self.presence.kinds), dict(self.groups), list(self.presence.images)
         return self.problem, self.version, *presence, self._permissions.version, list(self.namespaces), self.lab
 
     def _notify(self) -> None:

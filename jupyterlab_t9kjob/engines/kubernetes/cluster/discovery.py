@@ -1,17 +1,19 @@
-"""Discovery of a cluster: its version, its kinds of jobs with their schemas, its queueing systems, its namespaces."""
+"""Discovery of a cluster: version, kinds of jobs with their schemas, queueing systems, training runtimes, namespaces."""
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ....core.engine.info import RuntimeImage
 from ....core.manifests import CURRENT, Dialect
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.errors import timed_out
+from ..objects import training_runtimes
 from ..objects.kinds import JobKind
 
 STRICT_SINCE: Final = (1, 27)
@@ -22,6 +24,8 @@ SILENCE_SECONDS: Final = 10.0
 """How long a health check may take before the cluster counts as lost."""
 AGAIN_SECONDS: Final = 2.0
 """Interval between two requests of a health check."""
+_MOST_NAMESPACES: Final = 5
+_MOST_IMAGES: Final = 50
 _PRESERVES: Final = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -117,8 +121,8 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
     return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
 
 
-async def queueing_of(api: KubeApi) -> dict[str, str]:
-    """Return the API groups of `QUEUEING` that the cluster has, each with the version to use.
+async def served_groups(api: KubeApi) -> dict[str, list[str]]:
+    """Return the API groups of the cluster with their versions.
 
     Raises
     ------
@@ -131,12 +135,47 @@ async def queueing_of(api: KubeApi) -> dict[str, str]:
         if error.status not in (403, 404):
             raise
         return {}
-    served = {group.get("name"): [entry.get("version") for entry in group.get("versions") or []] for group in listed}
-    chosen = {
-        group: next((version for version in versions if version in served.get(group, ())), None)
-        for group, versions in QUEUEING.items()
-    }
+    return {group.get("name"): [entry.get("version") for entry in group.get("versions") or []] for group in listed}
+
+
+def queueing_of(served: Mapping[str, list[str]]) -> dict[str, str]:
+    """Return the API groups of `QUEUEING` among the groups that a cluster has, each with the version to use."""
+    chosen = {group: _version_for(served, group, versions) for group, versions in QUEUEING.items()}
     return {group: version for group, version in chosen.items() if version is not None}
+
+
+def _version_for(served: Mapping[str, list[str]], group: str, versions: tuple[str, ...]) -> str | None:
+    """Return the preferred version of an API group that a cluster has; None if it has none of them."""
+    return next((version for version in versions if version in served.get(group, ())), None)
+
+
+async def runtime_images(
+    api: KubeApi, served: Mapping[str, list[str]], namespaces: Sequence[str]
+) -> list[RuntimeImage]:
+    """Return the images of the training runtimes that this account may list, those of the whole cluster last.
+
+    Parameters
+    ----------
+    api
+        Client of the API server.
+    served
+        API groups of the cluster with their versions.
+    namespaces
+        Namespaces whose runtimes are listed too.
+    """
+    version = _version_for(served, training_runtimes.GROUP, training_runtimes.VERSIONS)
+    if version is None:
+        return []
+    base = f"/apis/{training_runtimes.GROUP}/{version}"
+    own = [f"{base}/namespaces/{namespace}/{training_runtimes.OF_NAMESPACE}" for namespace in dict.fromkeys(namespaces)]
+    found: list[RuntimeImage] = []
+    for path in [*own[:_MOST_NAMESPACES], f"{base}/{training_runtimes.OF_CLUSTER}"]:
+        try:
+            items, _version = await api.list(path)
+        except (ApiError, Unreachable):  # Images are suggestions: an account without the permission types one.
+            continue
+        found += [image for item in items for image in training_runtimes.images_of(item)]
+    return found[:_MOST_IMAGES]
 
 
 async def namespaces_of(api: KubeApi) -> list[str]:

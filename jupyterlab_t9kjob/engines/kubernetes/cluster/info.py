@@ -36,6 +36,7 @@ def cluster_info(cluster: Cluster, kind: JobKind, found: Found | None) -> Cluste
         stale_hint=trouble.hint if trouble is not None else None,
         stale_verbatim=trouble.verbatim if trouble is not None else None,
         image=cluster.lab.image if cluster.lab is not None else None,
+        images=cluster.presence.images,
     )
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from ....core.engine.info import RuntimeImage
 from ..client.api import KubeApi
 from ..objects.kinds import JobKind
-from .discovery import Found, find_kind, queueing_of
+from .discovery import Found, find_kind, queueing_of, runtime_images, served_groups
 
 MOST_MISSING: Final = 3
 """Number of discoveries in a row that must miss a kind before it counts as removed: an API server that starts, or a
@@ -23,7 +24,7 @@ RETURN_SECONDS: Final = 600.0
 
 
 class Presence:
-    """Kinds and queueing systems that the discoveries have found.
+    """Kinds, queueing systems and images that the discoveries have found.
 
     Attributes
     ----------
@@ -31,11 +32,14 @@ class Presence:
         Result of the discovery of each kind of job that the cluster has, by engine.
     groups
         API groups of the queueing systems that the cluster has, see `discovery.QUEUEING`, each with the version to use.
+    images
+        Images of the training runtimes of the cluster.
     """
 
     def __init__(self) -> None:
         self.kinds: dict[str, Found] = {}
         self.groups: dict[str, str] = {}
+        self.images: list[RuntimeImage] = []
         # Number of discoveries in a row that have missed a kind or group, and the time of the last one.
         self._missing: dict[str, tuple[int, float]] = {}
         self._removed_at = -RETURN_SECONDS
@@ -79,9 +83,11 @@ class Presence:
             self._removed_at = time.monotonic()
         return self.kinds.get(kind.engine)
 
-    async def find_queueing(self, api: KubeApi) -> None:
-        """Discover the queueing systems."""
-        found = await queueing_of(api)
+    async def find_groups(self, api: KubeApi, namespaces: list[str]) -> None:
+        """Discover the queueing systems, and the training runtimes of the cluster and of these namespaces."""
+        served = await served_groups(api)
+        self.images = await runtime_images(api, served, namespaces)
+        found = queueing_of(served)
         for group in self.groups.keys() - found.keys():
             if self._is_removed(group):
                 del self.groups[group], self._missing[group]

@@ -1,0 +1,49 @@
+"""Images of the training runtimes of Kubeflow Trainer: templates of jobs that an administrator offers.
+
+Sources: the API of trainer.kubeflow.org (kube-engines.md §4) and its manifests of the runtimes that it installs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ....core.engine.info import RuntimeImage
+from ..client.api import Json
+from ..client.json_access import part, parts, text
+
+GROUP: Final = "trainer.kubeflow.org"
+VERSIONS: Final = ("v1", "v1beta1", "v1alpha1")
+OF_CLUSTER: Final = "clustertrainingruntimes"
+OF_NAMESPACE: Final = "trainingruntimes"
+_FRAMEWORK: Final = f"{GROUP}/framework"
+_STEP: Final = f"{GROUP}/trainjob-ancestor-step"
+_WITH_TORCH: Final = frozenset({None, "torch", "deepspeed", "torchtune"})
+"""Frameworks whose images have PyTorch; None stands for a runtime without the label."""
+
+
+def images_of(runtime: Json) -> list[RuntimeImage]:
+    """Return the images in which a runtime trains with PyTorch; usually one, none of another framework.
+
+    Parameters
+    ----------
+    runtime
+        A TrainingRuntime or ClusterTrainingRuntime.
+    """
+    name = text(runtime, "metadata", "name")
+    if name is None or text(runtime, "metadata", "labels", _FRAMEWORK) not in _WITH_TORCH:
+        return []
+    found: dict[str, RuntimeImage] = {}
+    for job in parts(runtime, "spec", "template", "spec", "replicatedJobs"):
+        if not _trains(job):
+            continue
+        for container in parts(job, "template", "spec", "template", "spec", "containers"):
+            image = text(container, "image")
+            if image is not None and text(container, "name") in ("node", "trainer"):
+                found[image] = RuntimeImage(image=image, runtime=name, namespace=text(runtime, "metadata", "namespace"))
+    return list(found.values())
+
+
+def _trains(job: Json) -> bool:
+    """Return True for the replicated job that trains; others load models and data."""
+    step = text(part(job, "template", "metadata", "labels"), _STEP)
+    return step == "trainer" or (step is None and text(job, "name") == "node")
