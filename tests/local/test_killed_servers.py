@@ -21,7 +21,7 @@ import pytest
 from tests.local.harness import carrying
 from tests.local.lab import Answer, Gone, Lab
 
-KILLS = int(os.environ.get("T9KJOB_KILLS", "3"))
+KILLS = int(os.environ.get("T9KJOB_KILLS", "2"))
 RIGHT_WITHIN = 60.0
 """Seconds from a server's first answer until it shows the right state; generous, what it took is printed."""
 ENDED = ("Succeeded", "Failed")

@@ -23,7 +23,7 @@ from tests.local.lab import Lab
 from tests.local.logsocket import Ledger, LogSocket
 
 LINES = int(os.environ.get("T9KJOB_LOG_LINES", "20000"))
-BYTES = int(os.environ.get("T9KJOB_LOG_BYTES", str(80 * 1000 * 1000)))
+BYTES = int(os.environ.get("T9KJOB_LOG_BYTES", str(32 * 1000 * 1000)))
 STILL_SECONDS = float(os.environ.get("T9KJOB_LOG_STILL_SECONDS", "2"))
 RANKS = 4
 MB = 1024 * 1024

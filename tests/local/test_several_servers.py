@@ -65,7 +65,7 @@ def seen(lab: Lab, ident: str, seconds: float = 60) -> None:
 
 def test_one_name_at_the_same_moment(labs: Callable[..., Lab]) -> None:
     one, two = labs(), labs()
-    for number in range(5):
+    for number in range(3):
         spec = one.spec("pass", f"job-{number}")
         answers = at_once(
             *(partial(lab.submit, spec, f"request-{number}-{i}") for i, lab in enumerate([one, two, one, two]))
@@ -78,7 +78,7 @@ def test_one_name_at_the_same_moment(labs: Callable[..., Lab]) -> None:
 
 def test_one_request_through_both(labs: Callable[..., Lab]) -> None:
     one, two = labs(), labs()
-    for number in range(5):
+    for number in range(3):
         spec = one.spec("pass", f"job-{number}")
         answers = at_once(*(partial(lab.submit, spec, f"request-{number}") for lab in (one, two, one, two)))
         assert [answer.status for answer in answers] == [201] * 4
