@@ -3,6 +3,7 @@
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { actionsPlugin } from './job/actions';
 import { choosePlugin } from './lab/choose';
+import { experimentsPlugin } from './experiments/plugin';
 import { jobPlugin } from './job/plugin';
 import { jobsPlugin, publicJobsPlugin } from './jobs/plugin';
 import { launchPlugin } from './launch/plugin';
@@ -31,6 +32,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   publicJobsPlugin,
   actionsPlugin,
   choosePlugin,
+  experimentsPlugin,
   jobPlugin,
   launchPlugin,
   monitorPlugin,

@@ -2,12 +2,9 @@
 import { CommandRegistry } from '@lumino/commands';
 import { CommandIDs } from '../tokens';
 
-/** Kinds of pages. */
-export const EXPERIMENT_PAGES = ['runs', 'run', 'comparison', 'artifact'];
-
 /** A page, as arguments of the command `CommandIDs.openExperiments`. */
 export interface IExperimentPlace {
-  /** One of `EXPERIMENT_PAGES`. */
+  /** `runs`, `run`, `comparison` or `artifact`. */
   page: string;
   /** Ids of the runs or of the artifact; empty for the table. */
   ids: string[];

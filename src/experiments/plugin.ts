@@ -17,15 +17,17 @@ import { localPath } from '../shell/localFiles';
 import { showTab } from '../shell/showTab';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { jobIcon } from '../ui/icons';
-import { EXPERIMENT_PAGES, IExperimentPlace } from './open';
+import type { IExperimentPlace } from './open';
 
+/** Arguments of the command, see `CommandIDs.openExperiments`; `clicked` takes the folder of the file browser. */
 const ARGS = {
   type: 'object',
   properties: {
-    page: { type: 'string', enum: EXPERIMENT_PAGES },
-    ids: { type: 'array', items: { type: 'string' } },
-    folder: { type: 'string', description: 'Folder whose runs to show' },
-    filter: { type: 'string', description: 'Expression that runs must match' }
+    ids: { type: 'array' },
+    clicked: { type: 'boolean' },
+    ...Object.fromEntries(
+      ['page', 'folder', 'filter'].map(name => [name, { type: 'string' }])
+    )
   }
 };
 
@@ -40,7 +42,7 @@ type Tab = DeferredWidget<IShowsRuns>;
 /** Adds the command that opens the pages of the experiments, and restores their tabs. */
 export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:experiments',
-  description: 'Shows the runs of training scripts and compares them.',
+  description: 'Shows and compares recorded runs.',
   autoStart: true,
   requires: [IJobsModel],
   optional: [
@@ -98,7 +100,7 @@ export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
     app.commands.addCommand(CommandIDs.openExperiments, {
       label: ({ clicked }) =>
         clicked ? trans.__('Show Experiments') : trans.__('Experiments'),
-      caption: trans.__('Show the runs of training scripts and compare them'),
+      caption: trans.__('Show and compare recorded runs'),
       icon: jobIcon,
       describedBy: { args: ARGS },
       execute: async args => {

@@ -38,7 +38,7 @@ export function ExperimentsView(
   return (
     <div className="jp-t9k-RunsView" ref={root}>
       <Toolbar {...props} />
-      {model.selected.length > 0 && <SelectionBar {...props} />}
+      {isKnown && <SelectionBar {...props} />}
       {failure && isKnown && (
         <Banner
           level="warning"

@@ -13,7 +13,7 @@ import {
   CHECK_WIDTH,
   columnWidth,
   fittingColumns,
-  NAME_WIDTH
+  nameWidth
 } from './layout';
 import { GroupRow, IRowActions, RunRow } from './RunRow';
 import { IKeyActions, useRunKeys } from './useRunKeys';
@@ -54,7 +54,10 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
   const [first, last] = list.range;
   const bestOf = useBest(best);
   const count = runs.filter(({ id }) => selection.ids.has(id)).length;
-  const total = columns.reduce((sum, column) => sum + columnWidth(column), 0);
+  const total = columns.reduce(
+    (sum, column) => sum + columnWidth(column, width),
+    0
+  );
   const renderRow = (row: TableRow, index: number): React.JSX.Element =>
     row.kind === 'group' ? (
       <GroupRow
@@ -97,7 +100,9 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
         aria-label={trans.__('Runs')}
         aria-rowcount={rows.length + 1}
         aria-multiselectable
-        style={{ minWidth: total + NAME_WIDTH + CHECK_WIDTH + ACTIONS_WIDTH }}
+        style={{
+          minWidth: total + nameWidth(width) + CHECK_WIDTH + ACTIONS_WIDTH
+        }}
         {...focus.props}
         onKeyDown={event => {
           onKeyDown(event);
@@ -110,7 +115,10 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
           <col style={{ width: CHECK_WIDTH }} />
           <col />
           {columns.map(column => (
-            <col key={column.key} style={{ width: columnWidth(column) }} />
+            <col
+              key={column.key}
+              style={{ width: columnWidth(column, width) }}
+            />
           ))}
           <col style={{ width: ACTIONS_WIDTH }} />
         </colgroup>

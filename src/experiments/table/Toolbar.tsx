@@ -249,7 +249,7 @@ function moreItems({
   ];
 }
 
-/** What can be done with the selected runs. */
+/** What can be done with the selected runs. It is shown without a selection too, so that rows do not move. */
 export function SelectionBar({
   model,
   actions,
@@ -259,6 +259,15 @@ export function SelectionBar({
   const { selected } = model;
   const { compareProblem } = actions;
   const tensorBoardProblem = actions.tensorBoardProblem(selected);
+  if (selected.length === 0) {
+    return (
+      <p className="jp-t9k-Runs-selection jp-t9k-secondary">
+        {trans.__(
+          'Select runs to compare, tag, export or delete them: click a box, or press Space in a row.'
+        )}
+      </p>
+    );
+  }
   const areArchived = selected.every(({ archived }) => archived);
   return (
     <div

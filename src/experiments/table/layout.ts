@@ -1,33 +1,44 @@
 /** Widths of the columns, and which columns fit. */
 import { ITableColumn } from '../model/columns';
 
-/** Width of the column of names, at least, and of the columns around the others, in px. */
-export const NAME_WIDTH = 160;
-export const CHECK_WIDTH = 44;
-export const ACTIONS_WIDTH = 40;
+/** Width of the columns around the others, in px. */
+export const CHECK_WIDTH = 40;
+export const ACTIONS_WIDTH = 44;
 
 /** Below this width in px, the table shows the name, the status and one metric. */
 const NARROW = 760;
 
 const WIDTHS: Partial<Record<ITableColumn['kind'], number>> = {
-  status: 210,
-  job: 130,
-  started: 124,
-  duration: 84,
+  status: 170,
+  job: 116,
+  started: 112,
+  duration: 82,
   folder: 170,
-  curve: 112,
-  tags: 130,
+  curve: 104,
+  tags: 96,
   note: 180
 };
 
-/** Return the width of a column in px. It depends on the heading alone, so that columns do not move while rows scroll. */
-export function columnWidth(column: ITableColumn): number {
+/** Return the least width of the column of names in a table of a width, in px. */
+export function nameWidth(width: number): number {
+  return isNarrow(width) ? 110 : 160;
+}
+
+/**
+ * Return the width of a column in px. It depends on the heading alone, so that columns do not move while rows scroll.
+ *
+ * @param width - Width of the table in px; 0 before it is measured.
+ */
+export function columnWidth(column: ITableColumn, width: number): number {
+  if (column.kind === 'status' && isNarrow(width)) {
+    return 104;
+  }
   const known = WIDTHS[column.kind];
   if (known !== undefined) {
     return known;
   }
-  const least = column.kind === 'metric' ? 104 : column.isNumber ? 72 : 96;
-  return Math.min(220, Math.max(least, 36 + 7.2 * column.name.length));
+  const least = column.kind === 'metric' ? 96 : column.isNumber ? 64 : 90;
+  return Math.min(220, Math.max(least, 34 + 7 * column.name.length));
 }
 
 /**
@@ -41,7 +52,7 @@ export function fittingColumns(
   sorted: string,
   width: number
 ): readonly ITableColumn[] {
-  if (width === 0 || width >= NARROW) {
+  if (!isNarrow(width)) {
     return columns;
   }
   const metrics = columns.filter(({ kind }) => kind === 'metric');
@@ -49,4 +60,8 @@ export function fittingColumns(
   return columns.filter(
     column => column.kind === 'status' || column === metric
   );
+}
+
+function isNarrow(width: number): boolean {
+  return width > 0 && width < NARROW;
 }
