@@ -1,5 +1,8 @@
 /** Addresses of the pages of experiments, which can be copied and opened in a browser. */
-import { EXPERIMENT_PAGES, IExperimentPlace } from './open';
+import { IExperimentPlace } from './open';
+
+/** Kinds of pages. */
+const PAGES = ['runs', 'run', 'comparison', 'artifact'];
 
 /** Parameter of the address: the kind of page, then the ids, separated by colons. */
 const PARAMETER = 't9kjob-experiments';
@@ -16,7 +19,7 @@ export function addressSearch({ page, ids }: IExperimentPlace): string {
 export function placeOfAddress(search: string): IExperimentPlace | null {
   const value = new URLSearchParams(search).get(PARAMETER);
   const [page, ...ids] = (value ?? '').split(':');
-  return EXPERIMENT_PAGES.includes(page) &&
+  return PAGES.includes(page) &&
     ids.every(id => /^[\w-]{1,64}$/.test(id))
     ? { page, ids }
     : null;

@@ -6,9 +6,10 @@ import { LinkButton } from '../../ui/Buttons';
 import { IExperimentsLab } from '../host';
 import { ExperimentsModel } from '../model/experiments';
 import { RunActions } from './actions';
-import { RunsTable } from './RunsTable';
+import { RunsTable } from './rows/RunsTable';
 import { Failure, FirstUse, Loading, NothingFound, StatusLine } from './states';
-import { SelectionBar, Toolbar } from './Toolbar';
+import { SelectionBar } from './toolbar/SelectionBar';
+import { Toolbar } from './toolbar/Toolbar';
 
 /** Shortest time between two renderings after news of the server, in ms. */
 const INTERVAL = 100;

@@ -12,7 +12,7 @@ import { openComparison, openRun } from '../open';
 import { IRunRow } from '../types';
 import { askNote, askTags, confirmRemoval, mergedTags } from './dialogs';
 import { metricMenu } from './metricMenu';
-import { ITableActions } from './RunsTable';
+import { ITableActions } from './rows/RunsTable';
 
 /** Most runs that a comparison shows, and that one TensorBoard opens. */
 export const MOST_COMPARED = 100;

@@ -1,12 +1,12 @@
 /** The table of runs. Only the rows near the visible part are in the document. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { useGridFocus } from '../../common/useGridFocus';
-import { useWindow } from '../../common/useWindow';
-import { ITableColumn } from '../model/columns';
-import { ExperimentsModel } from '../model/experiments';
-import { TableRow } from '../model/rows';
-import { IRunRow } from '../types';
+import { useGridFocus } from '../../../common/useGridFocus';
+import { useWindow } from '../../../common/useWindow';
+import { ITableColumn } from '../../model/columns';
+import { ExperimentsModel } from '../../model/experiments';
+import { TableRow } from '../../model/rows';
+import { IRunRow } from '../../types';
 import { Head } from './Head';
 import {
   ACTIONS_WIDTH,

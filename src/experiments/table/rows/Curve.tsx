@@ -1,7 +1,7 @@
 /** Small curve of a metric in a row. */
 import * as React from 'react';
-import { numberOf } from '../model/filter/parse';
-import { JsonNumber } from '../types';
+import { numberOf } from '../../model/filter/parse';
+import { JsonNumber } from '../../types';
 
 /** Size of a curve in px. */
 const WIDTH = 88;

@@ -1,12 +1,12 @@
 /** Pane that chooses the columns of the table. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { openMenu } from '../../common/menu';
-import { LinkButton } from '../../ui/Buttons';
-import { defaultKeys, ITableColumn } from '../model/columns';
-import { ExperimentsModel } from '../model/experiments';
-import { metricMenu } from './metricMenu';
-import { columnLabel, modeText } from './text';
+import { openMenu } from '../../../common/menu';
+import { LinkButton } from '../../../ui/Buttons';
+import { defaultKeys, ITableColumn } from '../../model/columns';
+import { ExperimentsModel } from '../../model/experiments';
+import { metricMenu } from '../metricMenu';
+import { columnLabel, modeText } from '../text';
 
 /** Columns of a group that are listed before the user asks for all. */
 const FEW = 8;

@@ -6,14 +6,14 @@ import {
 } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { IconButton } from '../../ui/Buttons';
-import { Icon } from '../../ui/Icon';
-import { ITableColumn } from '../model/columns';
-import { IGroup } from '../model/rows';
-import { IRunRow } from '../types';
+import { IconButton } from '../../../ui/Buttons';
+import { Icon } from '../../../ui/Icon';
+import { ITableColumn } from '../../model/columns';
+import { IGroup } from '../../model/rows';
+import { IRunRow } from '../../types';
 import { Cell, cellTitle, ICellActions, RunName } from './cells';
 import { Check } from './Check';
-import { formatMetric, runsText } from './text';
+import { formatMetric, runsText } from '../text';
 
 /** What a row can do. The object is the same in all renderings. */
 export interface IRowActions extends ICellActions {

@@ -1,7 +1,7 @@
 /** Box that selects runs. */
 import { checkIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Icon } from '../../ui/Icon';
+import { Icon } from '../../../ui/Icon';
 
 interface ICheckProps {
   /** Accessible name. */

@@ -1,7 +1,7 @@
 /** React hook for the keys of the table of runs. */
 import * as React from 'react';
-import { ExperimentsModel } from '../model/experiments';
-import { IRunRow } from '../types';
+import { ExperimentsModel } from '../../model/experiments';
+import { IRunRow } from '../../types';
 
 /** What keys do. */
 export interface IKeyActions {

@@ -1,5 +1,5 @@
 /** Widths of the columns, and which columns fit. */
-import { ITableColumn } from '../model/columns';
+import { ITableColumn } from '../../model/columns';
 
 /** Width of the columns around the others, in px. */
 export const CHECK_WIDTH = 40;

@@ -5,11 +5,11 @@ import {
 } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Icon } from '../../ui/Icon';
-import { ITableColumn, NAME_COLUMN } from '../model/columns';
-import { IOrder } from '../model/view';
+import { Icon } from '../../../ui/Icon';
+import { ITableColumn, NAME_COLUMN } from '../../model/columns';
+import { IOrder } from '../../model/view';
 import { Check } from './Check';
-import { columnLabel, modeText } from './text';
+import { columnLabel, modeText } from '../text';
 
 interface IHeadProps {
   columns: readonly ITableColumn[];

@@ -1,17 +1,17 @@
 /** Cells of a run. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { serverNow } from '../../common/clock';
-import { formatClock, formatExact, formatTime } from '../../common/format';
-import { useTicking } from '../../common/hooks';
-import { PhaseIcon } from '../../jobs/PhaseIcon';
-import { LinkButton } from '../../ui/Buttons';
-import { Icon } from '../../ui/Icon';
-import { warningIcon } from '../../ui/icons';
-import { ITableColumn } from '../model/columns';
-import { IRunRow } from '../types';
+import { serverNow } from '../../../common/clock';
+import { formatClock, formatExact, formatTime } from '../../../common/format';
+import { useTicking } from '../../../common/hooks';
+import { PhaseIcon } from '../../../jobs/PhaseIcon';
+import { LinkButton } from '../../../ui/Buttons';
+import { Icon } from '../../../ui/Icon';
+import { warningIcon } from '../../../ui/icons';
+import { ITableColumn } from '../../model/columns';
+import { IRunRow } from '../../types';
 import { Curve } from './Curve';
-import { formatClockDuration, formatMetric, formatScalar } from './text';
+import { formatClockDuration, formatMetric, formatScalar } from '../text';
 
 /** What the cells can do. */
 export interface ICellActions {

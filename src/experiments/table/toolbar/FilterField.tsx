@@ -2,14 +2,14 @@
 import { closeIcon, filterIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { formatCount } from '../../common/format';
-import { IconButton, LinkButton } from '../../ui/Buttons';
-import { Icon } from '../../ui/Icon';
-import { errorIcon } from '../../ui/icons';
-import { ExperimentsModel } from '../model/experiments';
-import { complete, ICompletion, writeName } from '../model/filter/complete';
-import { FilterProblem } from '../model/filter/parse';
-import { formatScalar, problemText, runsText } from './text';
+import { formatCount } from '../../../common/format';
+import { IconButton, LinkButton } from '../../../ui/Buttons';
+import { Icon } from '../../../ui/Icon';
+import { errorIcon } from '../../../ui/icons';
+import { ExperimentsModel } from '../../model/experiments';
+import { complete, ICompletion, writeName } from '../../model/filter/complete';
+import { FilterProblem } from '../../model/filter/parse';
+import { formatScalar, problemText, runsText } from '../text';
 
 interface IFilterFieldProps {
   model: ExperimentsModel;
