@@ -62,13 +62,34 @@ def _from_file(
 ) -> tuple[list[tuple[float | None, float]], bool]:
     """Return the points in the range of a request, and False if there was no time for the whole file."""
     found: list[tuple[float | None, float]] = []
-    for number, (value, position) in enumerate(known.source.points(known.folder, metric)):
+    for number, (value, position) in enumerate(points_of(known, metric)):
         if number % 1000 == 0 and time.monotonic() > end:
             return found, False
         x = _x(position, request.x)
         if x is not None and _is_inside(x, request) and math.isfinite(value):
             found.append((x, value))
     return found, True
+
+
+def points_of(known: Known, metric: str) -> Iterator[tuple[float, Position]]:
+    """Yield all values of a metric of a run from its files (blocking).
+
+    Parameters
+    ----------
+    known
+        The run.
+    metric
+        Name of the metric.
+    """
+    if known.path is not None:
+        yield from known.source.points(known.folder, metric)
+    elif not known.parts:  # From the log of a job, of which few values are kept.
+        series = known.log.series.get(metric)
+        yield from ((sample.value, sample.position) for sample in (series.samples() if series else ()))
+    for part in known.parts:
+        prefix = f"{part.folder.name}/" if len(known.parts) > 1 else ""
+        if metric.startswith(prefix):
+            yield from part.source.points(part.folder, metric[len(prefix) :])
 
 
 def _x(position: Position, axis: Axis) -> float | None:
@@ -104,7 +125,7 @@ def values_of(known: Known, metric: str, first: int, limit: int) -> Points:
     count = series.count if series is not None else 0
     points: list[Point] = []
     end = time.monotonic() + READ_SECONDS
-    for number, (value, position) in enumerate(known.source.points(known.folder, metric)):
+    for number, (value, position) in enumerate(points_of(known, metric)):
         if number >= first + limit or time.monotonic() > end:
             break
         if number >= first:

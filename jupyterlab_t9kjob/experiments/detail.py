@@ -42,12 +42,16 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
         packages=facts.packages,
         git=facts.git,
         metrics=list(known.log.series),
-        files=files_of(known.folder, root),
+        files=[file for folder in _folders(known) for file in files_of(folder, root)][:MOST_FILES],
         inputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("input", ())],
         outputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("output", ())],
         sources=_sources(known),
         attempts=[each.id for each in oldest_first],
     )
+
+
+def _folders(known: Known) -> list[Path]:
+    return [known.folder] if known.path is not None else [part.folder for part in known.parts]
 
 
 def files_of(folder: Path, root: ContentsRoot, most: int = MOST_FILES) -> list[FileEntry]:
@@ -104,10 +108,16 @@ def association_of(entry: dict[str, str], run: Path, root: ContentsRoot, places:
 
 
 def _sources(known: Known) -> dict[str, Text]:
-    if known.source.origin != "recorder":
-        return {}
-    recorded = _("Recorded by the script")
-    found = {"parameters": recorded, "metrics": recorded, "environment": recorded}
+    if known.source.origin == "recorder":
+        recorded = _("Recorded by the script")
+        found = {"parameters": recorded, "metrics": recorded, "environment": recorded}
+    elif known.source.origin == "job":
+        job = _("From the job")
+        events = _("From TensorBoard event files") if known.parts else _("From the log")
+        found = {"parameters": job, "metrics": events, "environment": job}
+    else:
+        events = _("From TensorBoard event files")
+        found = {"parameters": events, "metrics": events, "environment": events}
     for problem in known.facts.problems if known.facts else ():
         found[problem.partition(":")[0]] = _("The file can't be read: {problem}.", problem=problem)
     return found

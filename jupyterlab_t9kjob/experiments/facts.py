@@ -67,9 +67,16 @@ class MetricLog:
 
 
 class Source(Protocol):
-    """Reader of the runs of one program. All methods block."""
+    """Reader of the runs of one program. All methods block.
+
+    Attributes
+    ----------
+    closed
+        True if the folder of a run has no other runs in it.
+    """
 
     origin: Origin
+    closed: bool
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
         """Return True if a folder is a run.
@@ -81,6 +88,10 @@ class Source(Protocol):
         names
             Names of the files and folders in it.
         """
+        ...
+
+    def own_folders(self, names: frozenset[str]) -> frozenset[str]:
+        """Return those names in the folder of a run that belong to the run, so that they are no runs of their own."""
         ...
 
     def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:

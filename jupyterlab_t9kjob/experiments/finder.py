@@ -66,12 +66,15 @@ def find(top: Path, sources: Sequence[Source]) -> Found:
             break
         found.parents[folder] = modified
         source = next((source for source in sources if source.is_run(folder, names)), None)
+        own: frozenset[str] = frozenset()
         if source is not None:
             found.runs[folder] = source
-            continue
+            if source.closed:
+                continue
+            own = source.own_folders(names)
         if folder.name == "runs":
             found.links += [folder / name for name in links]
-        inner = [name for name in folders if not _left_out(name, folder)]
+        inner = [name for name in folders if name not in own and not _left_out(name, folder)]
         if inner and depth >= DEEPEST:
             found.complete = False
             continue

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _
 from .facts import Facts, MetricLog, Source
 from .finder import find, listed
+from .sources.event_folder import EventSource
 from .sources.recorder import RecorderSource
 from .sources.yaml_files import NotReadable
 
@@ -25,7 +26,7 @@ READ_SECONDS: Final = 0.3
 CHECKED_AT_ONCE: Final = 300
 KEPT_REMOVALS: Final = 5000
 
-SOURCES: Final[tuple[Source, ...]] = (RecorderSource(),)
+SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), EventSource())
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Known:
     Attributes
     ----------
     path
-        Its folder in the contents API.
+        Its folder in the contents API; None for a job without recorder.
     files
         Modification times and sizes of its files when they were read.
     facts
@@ -44,13 +45,17 @@ class Known:
         True once all metrics were read.
     revision
         Revision of the last change.
+    parts
+        Folders of event files that a job's run is made of.
+    joined
+        True for such a folder, which is no run of its own then.
     lock
         Held while the metrics change or are copied.
     """
 
     id: str
     folder: Path
-    path: str
+    path: str | None
     source: Source
     files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     facts: Facts | None = None
@@ -58,6 +63,8 @@ class Known:
     read: bool = False
     problem: Text | None = None
     revision: int = 0
+    parts: list[Known] = field(default_factory=list)
+    joined: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -102,6 +109,7 @@ class Library:
         # Revisions of an earlier server are smaller, so that a page that has one gets a complete answer.
         self.revision = self.first_revision = time.time_ns() // 1_000_000
         self.runs: dict[Path, Known] = {}
+        self.jobs: dict[str, Known] = {}
         self.by_id: dict[str, Known] = {}
         self.areas: dict[Path, Area] = {}
         self.removed: dict[str, tuple[int, Path]] = {}
@@ -123,8 +131,35 @@ class Library:
             await asyncio.wait_for(self._changed.wait(), seconds)
 
     def below(self, top: Path) -> list[Known]:
-        """Return the runs below a folder, or the run in it."""
+        """Return the runs with files below a folder, or the run in it."""
         return [known for folder, known in self.runs.items() if folder.is_relative_to(top)]
+
+    def shown(self, top: Path) -> list[Known]:
+        """Return the runs of the table of a folder: those with files and those of jobs."""
+        jobs = (known for known in self.jobs.values() if known.folder.is_relative_to(top))
+        return [*(known for known in self.below(top) if not known.joined), *jobs]
+
+    def add_job(self, job: str, known: Known) -> Known:
+        """Add the run of a job, and return it."""
+        self.jobs[job] = self.by_id[known.id] = known
+        return known
+
+    def drop_jobs(self, jobs: Iterable[str]) -> None:
+        """Remove the runs of jobs."""
+        gone = [known for job in jobs if (known := self.jobs.pop(job, None)) is not None]
+        if gone:
+            self._forget(gone)
+            self.publish()
+
+    def join(self, joined: Collection[str]) -> list[Known]:
+        """Note which folders of event files belong to the runs of jobs; return those that changed."""
+        changed = [known for known in self.runs.values() if known.joined != (known.id in joined)]
+        for known in changed:
+            known.joined = not known.joined
+        self._forget([known for known in changed if known.joined])
+        for known in changed:
+            self.by_id[known.id] = known
+        return changed
 
     def area(self, top: Path) -> Area:
         """Return the state of the search of a folder."""
@@ -156,8 +191,14 @@ class Library:
         self.runs[folder] = self.by_id[known.id] = known
 
     def _drop(self, gone: Iterable[Known]) -> None:
+        gone = list(gone)
         for known in gone:
             self.runs.pop(known.folder, None)
+        self._forget(gone)
+
+    def _forget(self, gone: Iterable[Known]) -> None:
+        """Note that runs are in the table no more."""
+        for known in gone:
             self.by_id.pop(known.id, None)
             self.removed[known.id] = self.revision + 1, known.folder
             while len(self.removed) > KEPT_REMOVALS:

@@ -170,7 +170,9 @@ class RunDetail(Model):
     files: list[FileEntry] = Field(default_factory=list, description="The first 1000.")
     inputs: list[Association] = Field(default_factory=list)
     outputs: list[Association] = Field(default_factory=list)
-    checkpoints: list[FileEntry] = Field(default_factory=list)
+    checkpoints: list[FileEntry] = Field(
+        default_factory=list, description="The newest checkpoint of the job; its size is that of all together."
+    )
     sources: dict[str, Text] = Field(default_factory=dict, description="Where each part comes from.")
     attempts: list[str] = Field(default_factory=list, description="Ids of all runs of the same job, oldest first.")
 

@@ -24,7 +24,7 @@ def listed(runs: Sequence[Known]) -> Removal:
     for known in runs:
         size, files = measured(known.folder)
         ours = known.source.origin == "recorder" and ALTERNATIVE_NAME.search(known.folder.name) is not None
-        items.append(RemovalItem(id=known.id, path=known.path, size=size, files=files, ours=ours))
+        items.append(RemovalItem(id=known.id, path=known.path or "", size=size, files=files, ours=ours))
     return Removal(items=items, size=sum(item.size for item in items))
 
 

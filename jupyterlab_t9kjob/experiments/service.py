@@ -10,19 +10,23 @@ from pathlib import Path
 from typing import Final
 
 from ..contents_paths import ContentsRoot, outside
-from ..core.errors import NotFound
+from ..core.errors import Conflict, JobError, NotFound
+from ..core.job import JobSummary
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _
+from ..jobs.checkpoints import checkpoints_of
 from ..jobs.service import JobService
 from . import removal
 from .curves import curves_of, values_of
 from .detail import detail_of
+from .job_runs import JobRuns
 from .library import Known, Library
 from .model import (
     Curves,
     CurvesRequest,
     EditRun,
+    FileEntry,
     Points,
     Removal,
     RemoveRuns,
@@ -32,7 +36,7 @@ from .model import (
     Unreadable,
 )
 from .notes import Note, Notes
-from .status import Jobs, status_of
+from .status import FRESH_SECONDS, Jobs, status_of
 from .table import columns_of, metrics_of, row_of
 
 log = logging.getLogger(__name__)
@@ -66,6 +70,7 @@ class Experiments:
         self._jobs = jobs
         self.library = Library(root)
         self.notes = Notes(home)
+        self.job_runs = JobRuns(jobs, self.library, root)
         self._watches: dict[Path, asyncio.Task[None]] = {}
         self._asked: dict[Path, float] = {}
         self._states: dict[str, tuple[str, str | None]] = {}
@@ -107,17 +112,17 @@ class Experiments:
         current = library.revision
         complete = not library.first_revision <= revision <= current
         below = library.below(top)
-        readable = [known for known in below if known.facts is not None]
+        readable = [known for known in library.shown(top) if known.facts is not None]
         names, counts = metrics_of(readable, [*metrics, *curves])
         notes = self.notes.all()
         rows = [
-            row_of(known, jobs.of(known.facts), notes.get(known.id, Note()), names, curves)
+            row_of(known, self._job(known, jobs), notes.get(known.id, Note()), names, curves)
             for known in readable
             if known.facts is not None and (complete or known.revision > revision)
         ]
         area = library.area(top)
         unreadable = [
-            Unreadable(path=known.path, problem=known.problem) for known in below if known.problem is not None
+            Unreadable(path=known.path or "", problem=known.problem) for known in below if known.problem is not None
         ]
         for link in area.links:
             path = self.root.api(link)
@@ -143,11 +148,24 @@ class Experiments:
     async def run(self, ident: str) -> RunDetail:
         """Return a run in full."""
         known = await self.known(ident)
-        await self.library.refresh([known])
+        if known.path is not None:
+            await self.library.refresh([known])
         jobs = Jobs(await self._jobs.jobs())
         row = await asyncio.to_thread(self._row, known, jobs)
-        same = [each for each in self.library.runs.values() if row.job and self._job_of(each, jobs) == row.job.id]
-        return await on_disk(known.folder, detail_of, known, row, same, self.root)
+        same = [each for each in self.library.runs.values() if row.job and self._job_id(each, jobs) == row.job.id]
+        detail = await on_disk(known.folder, detail_of, known, row, same, self.root)
+        if row.job is not None:
+            detail.checkpoints = await self._checkpoints(row.job.id)
+        return detail
+
+    async def _checkpoints(self, job: str) -> list[FileEntry]:
+        """Return the newest checkpoint that a job wrote."""
+        try:
+            found = await checkpoints_of(await self._jobs.job(job), self.root)
+        except (JobError, OSError):  # The job is gone, or a disk does not answer.
+            return []
+        newest = found.newest
+        return [FileEntry(path=newest.path, size=found.size, modified_at=newest.time)] if newest else []
 
     async def edit(self, ident: str, request: EditRun) -> RunRow:
         """Change tags, note or archived state of a run."""
@@ -174,12 +192,18 @@ class Experiments:
         runs = [known for ident in dict.fromkeys(request.runs) if (known := await self._find(ident)) is not None]
         if not runs:
             return Curves(curves=[])
-        await self.library.refresh([known for known in runs if not known.read])
+        await self.library.refresh([known for known in runs if not known.read and known.path is not None])
         return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request))
 
     async def remove(self, request: RemoveRuns) -> Removal:
         """Delete the folders of runs; or return what would be deleted."""
         runs = [await self.known(ident) for ident in dict.fromkeys(request.ids)]
+        if any(known.path is None for known in runs):
+            raise Conflict(
+                _("The run of a job without recorder has no folder of its own."),
+                code="NoFolder",
+                hint=_("Remove the job instead."),
+            )
         folders = [known.folder for known in runs]
         if request.dry_run:
             return await on_disk(folders, removal.listed, runs)
@@ -233,12 +257,16 @@ class Experiments:
 
     def _row(self, known: Known, jobs: Jobs) -> RunRow:
         names, _counts = metrics_of([known], [])
-        job = jobs.of(known.facts) if known.facts is not None else None
-        return row_of(known, job, self.notes.all().get(known.id, Note()), names, [])
+        return row_of(known, self._job(known, jobs), self.notes.all().get(known.id, Note()), names, [])
 
-    @staticmethod
-    def _job_of(known: Known, jobs: Jobs) -> str | None:
-        job = jobs.of(known.facts) if known.facts is not None else None
+    def _job(self, known: Known, jobs: Jobs) -> JobSummary | None:
+        """Return the job of a run."""
+        if known.source.origin != "recorder":
+            return jobs.by_id(self.job_runs.owners.get(known.id))
+        return jobs.of(known.facts) if known.facts is not None else None
+
+    def _job_id(self, known: Known, jobs: Jobs) -> str | None:
+        job = self._job(known, jobs)
         return None if job is None else job.id
 
     # -- watching -----------------------------------------------------------------------------------------------------
@@ -260,6 +288,7 @@ class Experiments:
                 else:
                     await self.library.look(top, _is_active, rolling)
                 await self._publish_states(top)
+                await self.job_runs.update()
             except Exception:
                 log.exception("The runs below %s could not be read.", top)
             rolling += 1
@@ -271,7 +300,7 @@ class Experiments:
         changed = []
         for known in self.library.below(top):
             if known.facts is not None and _is_active(known):
-                job = jobs.of(known.facts)
+                job = self._job(known, jobs)
                 state = status_of(known.facts, job, known.written_at), job.id if job else None
                 if self._states.setdefault(known.id, state) != state:
                     self._states[known.id] = state
@@ -281,7 +310,9 @@ class Experiments:
 
 
 def _is_active(known: Known) -> bool:
-    return known.facts is None or known.facts.status == "Running"
+    if known.facts is None or known.facts.status == "Running":
+        return True
+    return known.facts.status == "Events" and time.time() - known.written_at < 2 * FRESH_SECONDS
 
 
 def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:

@@ -18,6 +18,17 @@ SILENT_SECONDS: Final = 30 * 60.0
 ENDING_SECONDS: Final = 15.0
 """How long a run may need to note its end after its job has ended."""
 
+FRESH_SECONDS: Final = 300.0
+"""How long event files that nothing is added to count as those of a running process."""
+
+_JOB_STATUS: Final[dict[str, Status]] = {
+    "Pending": "running",
+    "Running": "running",
+    "Resuming": "running",
+    "Paused": "running",
+    "Succeeded": "complete",
+    "Failed": "error",
+}
 _EPOCHS: Final = ("epochs", "num_epochs", "max_epochs", "n_epochs", "num_train_epochs", "total_epochs")
 
 
@@ -26,13 +37,19 @@ class Jobs:
     """The jobs of this server, for the links between jobs and runs."""
 
     jobs: Sequence[JobSummary] = ()
+    _by_id: dict[str, JobSummary] = field(default_factory=dict)
     _by_uid: dict[str, JobSummary] = field(default_factory=dict)
     _by_name: dict[str, list[JobSummary]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for job in self.jobs:
+            self._by_id[job.id] = job
             self._by_uid[job.uid] = job
             self._by_name.setdefault(job.name, []).append(job)
+
+    def by_id(self, ident: str | None) -> JobSummary | None:
+        """Return a job by its id."""
+        return self._by_id.get(ident) if ident is not None else None
 
     def of(self, facts: Facts) -> JobSummary | None:
         """Return the job of a run: by the run's labels, or else by the pod's name as host name."""
@@ -81,7 +98,9 @@ def status_of(facts: Facts, job: JobSummary | None, written_at: float) -> Status
             return "error"
         case "Running":
             return "stale" if _is_stale(job, written_at) else "running"
-    return "unknown"
+    if job is not None:
+        return _JOB_STATUS.get(job.phase, "unknown")
+    return "running" if facts.status == "Events" and time.time() - written_at < FRESH_SECONDS else "unknown"
 
 
 def _is_stale(job: JobSummary | None, written_at: float) -> bool:
@@ -115,7 +134,7 @@ def sentence_of(status: Status, facts: Facts, job: JobSummary | None, epoch: flo
                 return _("Running, but nothing was recorded for a long time")
             return _("Running, but its process has gone")
         case "unknown":
-            return _("Unknown")
+            return _("Nothing new is written") if facts.status == "Events" else _("Unknown")
     if epoch is None:
         return _("Running")
     epochs = total_epochs(facts.parameters)

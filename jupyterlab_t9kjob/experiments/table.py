@@ -57,13 +57,14 @@ def row_of(
         Metrics whose summaries and small curves are wanted.
     """
     facts = known.facts or Facts(known.source.origin, known.folder.name)
+    written = max([known.written_at, *(part.written_at for part in known.parts)])
     with known.lock:
         series = known.log.series
         summaries = {name: summary_of(series[name], curve=name in curves) for name in metrics if name in series}
         epochs = [each.last.position.epoch for each in series.values() if each.last is not None]
     epoch = max((value for value in epochs if value is not None), default=None)
-    status = status_of(facts, job, known.written_at)
-    ended = facts.ended if status not in ("stale", "unknown") else facts.ended or known.written_at or None
+    status = status_of(facts, job, written)
+    ended = None if status == "running" else facts.ended or written or None
     return RunRow.model_construct(
         id=known.id,
         name=facts.name,

@@ -5530,7 +5530,10 @@ export interface components {
             inputs: components["schemas"]["Association"][];
             /** Outputs */
             outputs: components["schemas"]["Association"][];
-            /** Checkpoints */
+            /**
+             * Checkpoints
+             * @description The newest checkpoint of the job; its size is that of all together.
+             */
             checkpoints: components["schemas"]["FileEntry"][];
             /**
              * Sources

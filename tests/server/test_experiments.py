@@ -10,6 +10,7 @@ import pytest
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.em import files
 from tests.server.conftest import Api
+from tests.server.fakes import FakeEngine
 
 
 @pytest.fixture
@@ -121,3 +122,31 @@ async def test_links_and_damaged_runs_are_named(api: Api, workspace: Path, tmp_p
     answer = await table(api)
     assert answer["runs"] == []
     assert {Path(entry["path"]).name for entry in answer["unreadable"]} == {outside.name, cut.name}
+
+
+async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine: FakeEngine) -> None:
+    from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
+    from tests.unit.experiments.test_event_folders import scalar, write
+
+    args = ["--lr", "0.1", "--amp", "--data=/x", "--api-key", "hidden", "-b", "-8"]
+    spec = JobSpec(name="silent", entrypoint=Entrypoint(value="/w/train.py"), args=args)
+    started = 1700000000.0
+    job = engine.put(
+        spec=spec, phase="Failed", created_at=started, started_at=started, log_dirs=[str(workspace / "log")]
+    )
+    write(workspace / "log", [scalar("loss", 2.0), scalar("loss", 1.0)])
+    write(workspace / "elsewhere", [scalar("loss", 2.0)])
+    answer = await table(api)
+    while not all(run["job"] or "elsewhere" in run["path"] for run in answer["runs"]) or len(answer["runs"]) != 2:
+        answer = await table(api, revision=-1)
+    runs = {run["origin"]: run for run in answer["runs"]}
+    assert runs["events"]["path"] == "elsewhere"
+    run = runs["job"]
+    assert (run["status"], run["job"]["id"], run["path"]) == ("error", job.id, None)
+    assert run["parameters"] == {"lr": 0.1, "amp": True, "data": "/x", "b": -8}
+    assert run["metrics"]["loss"]["last"] == 1.0
+    detail = (await api("GET", "experiments", "runs", run["id"])).json
+    assert [Path(file["path"]).parent.name for file in detail["files"]] == ["log"]
+    values = (await api("GET", "experiments", "runs", run["id"], "values", metric="loss")).json
+    assert [point["value"] for point in values["points"]] == [2.0, 1.0]
+    assert (await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": True})).status == 409

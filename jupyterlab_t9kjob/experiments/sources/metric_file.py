@@ -15,7 +15,7 @@ from ..series import Locate, Position
 from .yaml_files import NotReadable, parse, seconds, text
 
 _ITEM: Final = re.compile(rb"^- ", re.MULTILINE)
-_TIME: Final = re.compile(rb"^ +timestamp: ", re.MULTILINE)
+_TIME: Final = b"\n    timestamp: "
 _VALUE, _SEQUENCE = b"- value:", b"  sequence:"
 _EPOCH, _STEP, _TIMESTAMP = b"    epoch: ", b"    step: ", b"    timestamp: "
 _LONGEST_NAME: Final = 500
@@ -41,28 +41,25 @@ class Batch:
     unreadable: int = 0
 
 
-def read_batch(content: bytes, *, final: bool = False) -> Batch:
-    """Read the items of a part of a file.
+def read_batch(content: bytes) -> Batch:
+    """Read the complete items of a part of a file.
 
     Parameters
     ----------
     content
         A part that begins with an item.
-    final
-        True if the part reaches the end of a file that nobody writes any more.
     """
-    end = len(content) if final else _complete(content)
-    if end == 0:
-        return Batch({}, 0)
-    return _regular(content[:end]) or _any(content[:end])
+    end = _complete(content)
+    return (_regular(content[:end]) or _any(content[:end])) if end else Batch({}, 0)
 
 
 def _complete(content: bytes) -> int:
     """Return the number of bytes up to the end of the last complete item, whose last line is its timestamp."""
-    if content.endswith(b"\n"):
-        begin = content.rfind(b"\n", 0, -1) + 1
-        if _TIME.match(content, begin):
-            return len(content)
+    time = content.rfind(_TIME)
+    end = content.find(b"\n", time + 1) + 1 if time >= 0 else 0
+    # The begin of another item follows, of which perhaps only one byte was written.
+    if end and content[end : end + 1] in (b"", b"-"):
+        return end
     return content.rfind(b"\n- ") + 1
 
 

@@ -31,10 +31,15 @@ class RecorderSource:
     """Runs of the recorder."""
 
     origin: Origin = "recorder"
+    closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
         """Return True if a folder is a run: it has `metadata.yaml` and a part that only runs have."""
         return METADATA in names and (METRICS in names or "hyperparameters.yaml" in names or "index.yaml" in names)
+
+    def own_folders(self, names: frozenset[str]) -> frozenset[str]:
+        """Return all names."""
+        return names
 
     def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
         """Return modification time and size of the files that are read."""

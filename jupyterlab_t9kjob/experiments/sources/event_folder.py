@@ -1,0 +1,190 @@
+"""Folders of TensorBoard event files as runs.
+
+Folders named `train`, `validation`, … and folders that `SummaryWriter.add_hparams` makes belong to the run in the
+folder above them; the first give the type of their metrics.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from ...tensorboard.event_records import LONGEST_RECORD
+from ...tensorboard.events import MARK
+from ..facts import PART_BYTES, Facts, MetricLog, read_part
+from ..model import Origin
+from ..series import Position, Series
+from .event_file import Events, read_events, record_size, tags_of
+from .yaml_files import NotReadable, flat, text
+
+TYPES: Final = frozenset({"train", "training", "val", "valid", "validation", "test", "eval", "evaluation"})
+_HPARAMS: Final = re.compile(r"\d{10}(\.\d+)?\Z")
+_FILE: Final = re.compile(r"events\.out\.tfevents\.(\d{9,11})\.(.+?)(?:\.\d+\.\d+)?\Z")
+_HEAD_BYTES: Final = 512 * 1024
+"""Bytes of the begin of a file in which hyperparameters and texts are looked for."""
+_MOST_FILES: Final = 500
+_LONGEST_DESCRIPTION: Final = 2000
+
+
+class EventSource:
+    """Folders of event files."""
+
+    origin: Origin = "events"
+    closed = False
+
+    def is_run(self, folder: Path, names: frozenset[str]) -> bool:
+        """Return True if a folder has event files, or folders of types that have."""
+        if any(MARK in name for name in names):
+            return True
+        return any(any(MARK in each for each in _names(folder / name)) for name in sorted(names & TYPES))
+
+    def own_folders(self, names: frozenset[str]) -> frozenset[str]:
+        """Return the names of the folders that belong to the run."""
+        return frozenset(name for name in names if name in TYPES or _HPARAMS.match(name))
+
+    def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
+        """Return modification time and size of the event files."""
+        found: dict[str, tuple[int, int]] = {}
+        inner = [""]
+        for prefix in inner:
+            try:
+                with os.scandir(folder / prefix) as entries:
+                    for entry in sorted(entries, key=lambda each: each.name):
+                        if MARK in entry.name and entry.is_file(follow_symlinks=False):
+                            status = entry.stat(follow_symlinks=False)
+                            found[f"{prefix}{entry.name}"] = status.st_mtime_ns, status.st_size
+                        elif (
+                            not prefix
+                            and entry.is_dir(follow_symlinks=False)
+                            and self.own_folders(frozenset({entry.name}))
+                        ):
+                            inner.append(f"{entry.name}/")
+                        if len(found) >= _MOST_FILES:
+                            return found
+            except OSError:
+                continue
+        return found
+
+    def facts(self, folder: Path) -> Facts:
+        """Read hyperparameters and texts from the begin of the files."""
+        facts = Facts(origin=self.origin, name=text(folder.name), status="Events")
+        files = self.files(folder)
+        written = max((modified for modified, _size in files.values()), default=0) / 1e9
+        damaged = 0
+        for name in files:
+            try:
+                events = read_events(read_part(folder / name, 0, _HEAD_BYTES))
+            except OSError as problem:
+                facts.problems.append(f"{name}: {problem.strerror or problem}")
+                continue
+            damaged += events.damaged and events.end == 0
+            _take(events, facts)
+            match = _FILE.match(name.rpartition("/")[2])
+            started = events.first_time if events.first_time is not None else float(match[1]) if match else None
+            if started is not None and math.isfinite(started) and (facts.started is None or started < facts.started):
+                facts.started = started
+            if match:
+                facts.environment.setdefault("hostname", text(match[2]))
+        if files and damaged == len(files):
+            raise NotReadable("no events")
+        facts.ended = written or None
+        return facts
+
+    def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
+        """Read on in all event files."""
+        complete = True
+        for name, (_time, size) in files.items():
+            if size < log.offsets.get(name, 0):  # The file was replaced: all files are read again.
+                log.offsets.clear()
+                log.series.clear()
+        for name, (_time, size) in files.items():
+            prefix = _prefix(name)
+            for events in parts(folder / name, log.offsets.get(name, 0), size):
+                for tag in tags_of(events):
+                    series = log.series.setdefault(f"{prefix}{tag}", Series())
+                    series.extend(events.values[tag], partial(events.position, tag))
+                log.offsets[name] = log.offsets.get(name, 0) + events.end
+                log.unreadable += events.damaged
+                if time.monotonic() > end:
+                    complete = False
+                    break
+        return complete
+
+    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
+        """Yield all values of a metric."""
+        for name, (_time, size) in self.files(folder).items():
+            prefix = _prefix(name)
+            if not metric.startswith(prefix):
+                continue
+            tag = metric[len(prefix) :]
+            for events in parts(folder / name, 0, size):
+                for index, value in enumerate(events.values.get(tag, ())):
+                    yield value, events.position(tag, index)
+
+
+def parts(path: Path, offset: int, size: int) -> Iterator[Events]:
+    """Yield the events of a file from an offset on; what can't be read ends it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    offset
+        Begin of a record.
+    size
+        Size of the file.
+    """
+    while offset < size:
+        try:
+            content = read_part(path, offset)
+        except OSError:  # The next round tries again.
+            return
+        events = read_events(content)
+        if events.end == 0 and not events.damaged:
+            record = record_size(content)
+            if len(content) < PART_BYTES or not PART_BYTES < record <= min(LONGEST_RECORD, size - offset):
+                return
+            events.end = record  # A record as large as this holds a picture, no scalar.
+        yield events
+        if events.damaged:
+            return
+        offset += events.end
+
+
+def _prefix(name: str) -> str:
+    folder = name.partition("/")[0] if "/" in name else ""
+    return f"{folder}." if folder in TYPES else ""
+
+
+def _take(events: Events, facts: Facts) -> None:
+    """Take over hyperparameters and texts."""
+    facts.parameters.update(flat(events.parameters))
+    for tag, words in events.texts.items():
+        name = tag.removesuffix("/text_summary")
+        found = _mapping(words)
+        if found is not None and name in ("args", "hparams", "hyperparameters", "config", "params"):
+            facts.parameters = {**flat(found), **facts.parameters}
+        elif len(facts.description) < _LONGEST_DESCRIPTION:
+            facts.description += f"{name}: {words[:_LONGEST_DESCRIPTION]}\n"
+
+
+def _mapping(words: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(words)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return [] if folder.is_symlink() else [each.name for each in folder.iterdir()]
+    except OSError:
+        return []

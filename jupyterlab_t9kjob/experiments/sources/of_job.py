@@ -1,0 +1,41 @@
+"""Source of the runs of jobs without recorder, which have no folder of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ..facts import Facts, MetricLog
+from ..model import Origin
+from ..series import Position
+
+
+class JobSource:
+    """Runs of jobs; `job_runs` fills them."""
+
+    origin: Origin = "job"
+    closed = True
+
+    def is_run(self, folder: Path, names: frozenset[str]) -> bool:
+        """Return False: no folder is such a run."""
+        return False
+
+    def own_folders(self, names: frozenset[str]) -> frozenset[str]:
+        """Return nothing: there are no folders."""
+        return frozenset()
+
+    def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
+        """Return nothing: there are no files."""
+        return {}
+
+    def facts(self, folder: Path) -> Facts:
+        """Return empty facts."""
+        return Facts(self.origin, folder.name)
+
+    def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
+        """Read nothing."""
+        return True
+
+    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
+        """Yield nothing."""
+        yield from ()
