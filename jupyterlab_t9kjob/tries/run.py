@@ -18,6 +18,7 @@ from ..core.job import ACTIVE_PHASES, Job
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _
+from .memory import RankMemory
 from .model import Try
 from .output import Output
 from .plan import TryPlan
@@ -56,6 +57,7 @@ class Run:
         self._folder = folder
         self._release = release
         self._output = Output(folder / "events")
+        self._memory = RankMemory()
         self._uid = ""
         self._stopped: Text | None = None
         self._reached = False
@@ -137,6 +139,9 @@ class Run:
     async def _read(self, job: Job, *, ended: bool = False) -> None:
         sources = await self._engine.log_sources(self._uid)
         await on_disk(self._folder, self._output.read, sources, ended=ended)
+        if not ended:
+            pids = [replica.pid for replica in await self._engine.replicas(self._uid) if replica.pid is not None]
+            await asyncio.to_thread(self._memory.read, pids)
         self._update(
             started_at=job.started_at,
             steps_done=self._output.steps,
@@ -164,6 +169,9 @@ class Run:
         if found.state == "passed":
             if self.view.steps is not None and self._output.steps == 0:
                 notes.insert(0, _("The script reported no steps, so the time ended the try."))
+            memory = self._memory.note()
+            if memory is not None:
+                notes.insert(0, memory)
             if self._output.has_events:
                 notes.insert(0, _("It wrote TensorBoard events."))
         self._update(**vars(found), notes=notes)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -13,6 +16,7 @@ from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount
 from jupyterlab_t9kjob.core.translation import _
 from jupyterlab_t9kjob.launch.model import ScriptOption
 from jupyterlab_t9kjob.tries.arguments import with_option
+from jupyterlab_t9kjob.tries.memory import RankMemory
 from jupyterlab_t9kjob.tries.output import shown
 from jupyterlab_t9kjob.tries.plan import TryPlan
 from jupyterlab_t9kjob.tries.verdict import verdict
@@ -132,3 +136,29 @@ def test_a_killed_process_may_have_more_memory_there(tmp_path: Path) -> None:
     plan = plan_of(tmp_path)
     assert "out of memory" in state_of(None, plan, exit_code=137, signaled=True)
     assert state_of(None, plan, exit_code=137).startswith("failed: ")
+
+
+def test_memory_of_each_rank_is_its_largest_process() -> None:
+    """The peak counts also after the memory was released; processes that have ended are no error."""
+    text = "import sys\nblock = b'x' * (64 << 20)\ndel block\nprint('up', flush=True)\nsys.stdin.read()\n"
+    memory = RankMemory()
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", text],
+            env=os.environ | {"RANK": rank},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        for rank in ("1", "0", "none")
+    ]
+    for process in ranks:
+        with process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == b"up\n"
+            memory.read([process.pid])
+        memory.read([process.pid])
+    assert sorted(memory.peaks) == [0, 1]
+    assert all(peak > 64 << 20 for peak in memory.peaks.values())
+    memory.peaks = {1: 31 << 27, 0: 5 << 20}
+    assert memory.note() == "Memory of the largest process of each rank: rank 0: 5 MiB and rank 1: 3.9 GiB."
+    assert RankMemory().note() is None

@@ -13,7 +13,7 @@ import { errorIcon, hintIcon, stateIcons } from '../../ui/icons';
 import { ProgressBar } from '../../ui/ProgressBar';
 import { useLaunch, useModel } from '../parts/context';
 import { Spinner } from '../parts/NumberField';
-import { TryModel } from './model';
+import { NotSubmitted, TryModel } from './model';
 import { useTry } from './useTry';
 
 const ICONS: Record<Try['state'], LabIcon> = {
@@ -86,6 +86,7 @@ export function TryPane(): React.JSX.Element {
         {view && !isActive && <h4>{trans.__('Next try')}</h4>}
         {!isActive && <Settings tries={tries} />}
       </div>
+      <SubmitAfter tries={tries} />
     </section>
   );
 }
@@ -106,6 +107,35 @@ function headline(view: Try, trans: TranslationBundle): string {
         Math.min(view.steps_done, view.steps),
         view.steps
       );
+}
+
+/** Box that submits the job once the try has passed, and why that did not happen. */
+function SubmitAfter({ tries }: { tries: TryModel }): React.JSX.Element {
+  const { trans } = useLaunch();
+  const wanted = useValue(tries.changed, () => tries.submitsWhenPassed);
+  const why = useValue(tries.changed, () => tries.notSubmitted);
+  const reasons: Record<NotSubmitted, string> = {
+    notPassed: trans.__(
+      'The job was not submitted, because the try did not pass.'
+    ),
+    changed: trans.__(
+      'The job was not submitted, because the form has changed.'
+    ),
+    errors: trans.__('The job was not submitted, because the form has errors.')
+  };
+  return (
+    <div className="jp-t9k-Try-foot">
+      <label className="jp-t9k-Launch-check">
+        <input
+          type="checkbox"
+          checked={wanted}
+          onChange={event => tries.setSubmitsWhenPassed(event.target.checked)}
+        />
+        {trans.__('Submit when the try has passed')}
+      </label>
+      <span role="status">{why && reasons[why]}</span>
+    </div>
+  );
 }
 
 /** Fields of the next try. */

@@ -18,6 +18,9 @@ export interface ITrySettings {
   seconds: number;
 }
 
+/** Why a job was not submitted although its try has ended. */
+export type NotSubmitted = 'notPassed' | 'changed' | 'errors';
+
 /** The tries of a form, of which the last one is shown. */
 export class TryModel implements IDisposable {
   constructor(private readonly _client: TryClient) {}
@@ -47,6 +50,16 @@ export class TryModel implements IDisposable {
     return this._tried;
   }
 
+  /** True if the job is submitted as soon as the next or running try has passed. */
+  get submitsWhenPassed(): boolean {
+    return this._submitsWhenPassed;
+  }
+
+  /** Why the job was not submitted after the last try; null if that was not wanted, or if the job was submitted. */
+  get notSubmitted(): NotSubmitted | null {
+    return this._notSubmitted;
+  }
+
   /** Time at which the last answer arrived, in ms. */
   get answeredAt(): number {
     return this._answeredAt;
@@ -57,6 +70,11 @@ export class TryModel implements IDisposable {
     return this._changed;
   }
 
+  /** Emitted when a try has ended after which the job is to be submitted. */
+  get submitWanted(): ISignal<this, void> {
+    return this._submitWanted;
+  }
+
   get isDisposed(): boolean {
     return this._abort.signal.aborted;
   }
@@ -64,6 +82,18 @@ export class TryModel implements IDisposable {
   /** Change the size or length of the next try. */
   set(changes: Partial<ITrySettings>): void {
     this._settings = { ...this._settings, ...changes };
+    this._changed.emit();
+  }
+
+  /** Submit the job as soon as the next or running try has passed, or leave that to the user. */
+  setSubmitsWhenPassed(wanted: boolean): void {
+    this._submitsWhenPassed = wanted;
+    this._changed.emit();
+  }
+
+  /** Say why the job was not submitted after the try. */
+  refuseToSubmit(why: NotSubmitted): void {
+    this._notSubmitted = why;
     this._changed.emit();
   }
 
@@ -82,6 +112,7 @@ export class TryModel implements IDisposable {
     }
     this._isStarting = true;
     this._failure = null;
+    this._notSubmitted = null;
     this._changed.emit();
     try {
       if (await isReady()) {
@@ -101,6 +132,11 @@ export class TryModel implements IDisposable {
     }
     this._changed.emit();
     await this._follow();
+    if (this._submitsWhenPassed && !this.isDisposed) {
+      this._submitsWhenPassed = false; // it counts for one try
+      this._submitWanted.emit();
+      this._changed.emit();
+    }
   }
 
   /** Stop the running try. */
@@ -156,11 +192,14 @@ export class TryModel implements IDisposable {
   }
 
   private readonly _changed = new Signal<this, void>(this);
+  private readonly _submitWanted = new Signal<this, void>(this);
   private readonly _abort = new AbortController();
   private _view: Try | null = null;
   private _failure: ApiError | null = null;
   private _settings: ITrySettings = { processes: 2, steps: 20, seconds: 60 };
   private _isStarting = false;
+  private _submitsWhenPassed = false;
+  private _notSubmitted: NotSubmitted | null = null;
   private _tried: string | null = null;
   private _answeredAt = 0;
 }

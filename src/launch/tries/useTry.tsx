@@ -3,7 +3,7 @@ import * as React from 'react';
 import { LaunchModel } from '../model/launch';
 import { useLaunch } from '../parts/context';
 import { TryClient } from './client';
-import { TryModel } from './model';
+import { NotSubmitted, TryModel } from './model';
 
 /** The form's tries, and the request to show them. */
 interface ITryContext {
@@ -37,6 +37,20 @@ export function TryProvider({
     () => new TryModel(new TryClient(model.serverSettings, trans))
   );
   React.useEffect(() => () => tries.dispose(), [tries]);
+  React.useEffect(() => {
+    const submit = (): void => {
+      const why = whyNotSubmitted(tries, model);
+      if (why === null) {
+        actions.submit();
+      } else {
+        tries.refuseToSubmit(why);
+      }
+    };
+    tries.submitWanted.connect(submit);
+    return () => {
+      tries.submitWanted.disconnect(submit);
+    };
+  }, [tries, model, actions]);
   const value = React.useMemo(
     () => ({
       tries,
@@ -49,6 +63,21 @@ export function TryProvider({
     [tries, shown, model, actions]
   );
   return <TryContext.Provider value={value}>{children}</TryContext.Provider>;
+}
+
+/** Return why the job of a form can't be submitted after its try; null if it can. */
+function whyNotSubmitted(
+  tries: TryModel,
+  model: LaunchModel
+): NotSubmitted | null {
+  if (tries.view?.state !== 'passed') {
+    return 'notPassed';
+  }
+  const isBusy = model.pending !== null || model.state.busy !== null;
+  if (isBusy || tries.tried !== JSON.stringify(model.previewRequest)) {
+    return 'changed';
+  }
+  return model.checks.some(({ level }) => level === 'error') ? 'errors' : null;
 }
 
 /** Return true if the form's job can be tried on this machine before it is submitted elsewhere. */

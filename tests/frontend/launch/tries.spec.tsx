@@ -145,6 +145,39 @@ describe('a try of the form’s job', () => {
     ).toBeTruthy();
   });
 
+  it('submits the job once the try has passed, if the user wants that', async () => {
+    const label = 'Submit when the try has passed';
+    const box = (): HTMLInputElement => screen.getByLabelText(label);
+    const ends = async (state: Try['state']): Promise<void> => {
+      await answer({ revision: 2, state, sentence: state });
+    };
+    await press('Try here first');
+    await ends('passed');
+    expect(actions.submit).not.toHaveBeenCalled();
+
+    await press('Try again');
+    fireEvent.click(box());
+    await ends('failed');
+    expect(pane().textContent).toContain('because the try did not pass.');
+    expect(box().checked).toBe(false);
+
+    await press('Try again');
+    expect(pane().textContent).not.toContain('because the try did not pass.');
+    fireEvent.click(box());
+    await act(async () => model.edit({ keep_logs: false }, '/keep_logs'));
+    await ends('passed');
+    expect(pane().textContent).toContain('because the form has changed.');
+    expect(actions.submit).not.toHaveBeenCalled();
+
+    await act(() => model.preview.refresh());
+    await press('Try again');
+    fireEvent.click(box());
+    await ends('passed');
+    expect(actions.submit).toHaveBeenCalledTimes(1);
+    expect(box().checked).toBe(false);
+    expect(pane().textContent).not.toContain('not submitted');
+  });
+
   it('shows an error with its traceback, whose line opens', async () => {
     await press('Try here first');
     const frame = {

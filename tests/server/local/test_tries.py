@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,8 @@ if writer:
     view = await tried(place, script, steps=5, seconds=120)
     assert (view["state"], view["processes"]) == ("passed", 2), view
     assert view["steps_done"] >= 5 and view["sentence"].startswith(f"{view['steps_done']} steps passed here in ")
+    [memory] = [note for note in view["notes"] if note.startswith("Memory of the largest process of each rank: ")]
+    assert re.search(r"rank 0: \d+ MiB(,| and) rank 1: \d+ MiB\.$", memory), memory
     assert "--backend is gloo instead of nccl." in view["notes"] and "It wrote TensorBoard events." in view["notes"]
     texts = [line["text"] for line in view["lines"]]
     assert "step 5/1000 loss: 0.200" in texts and {line["rank"] for line in view["lines"]} == {0, 1}
