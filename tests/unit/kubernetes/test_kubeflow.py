@@ -140,7 +140,8 @@ def test_attempts_through_a_restart() -> None:
         ({"Created": True, "Suspended": True, "Running": False}, [pod("master", 0)], True, "Running"),  # it still ends
         ({"Created": True, "Suspended": True, "Running": False}, [pod("master", 0, "Pending")], True, "Paused"),
         ({"Created": True, "Running": True}, [pod("master", 0), pod("worker", 0)], True, "Running"),
-        ({"Created": True, "Suspended": False}, [], False, "Resuming"),
+        ({"Created": True, "Suspended": False}, [], False, "Pending"),  # created paused: its first start
+        ({"Created": True, "Suspended": False, "Running": False}, [], False, "Resuming"),
         ({"Created": True, "Suspended": False, "Running": True}, [pod("master", 0)], False, "Resuming"),
         ({"Suspended": False, "Running": True}, [pod("master", 0), pod("worker", 0)], False, "Running"),
         ({"Created": True, "Running": False, "Succeeded": True}, [], False, "Succeeded"),

@@ -190,8 +190,9 @@ def _phase(manifest: Json, replicas: Sequence[ReplicaView], before: Phase | None
         return "Running"
     if holds(found.get("Running")) and (before == "Running" or _all_run(manifest, replicas)):
         return "Running"
-    # A job that was resumed once has this condition, with the status False.
-    return "Pending" if suspended is None or suspend else "Resuming"
+    # A job that was resumed has the condition Suspended with the status False. One that was created paused, as the
+    # waiting jobs of a sweep, has never run and has no condition Running.
+    return "Pending" if suspended is None or suspend or "Running" not in found else "Resuming"
 
 
 def _all_run(manifest: Json, replicas: Sequence[ReplicaView]) -> bool:
