@@ -14,7 +14,6 @@ from .core.engine.interpreter import Interpreter
 from .core.errors import Unavailable
 from .engines.registry import load_engines
 from .experiments.artifacts.service import Artifacts
-from .experiments.index import machine_folder
 from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed import Feed
@@ -163,5 +162,5 @@ def make_services(
     presets = Presets(home, configuration, jobs, limits.git_image)
     launch = Launch(root, kernels, jobs, code.taking, presets, sweep_limit)
     tries = Tries(root, kernels, jobs, home)
-    experiments = Experiments(root, jobs, home, machine_folder())
+    experiments = Experiments(root, jobs, home)
     return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries, experiments)

@@ -19,8 +19,7 @@ export function addressSearch({ page, ids }: IExperimentPlace): string {
 export function placeOfAddress(search: string): IExperimentPlace | null {
   const value = new URLSearchParams(search).get(PARAMETER);
   const [page, ...ids] = (value ?? '').split(':');
-  return PAGES.includes(page) &&
-    ids.every(id => /^[\w-]{1,64}$/.test(id))
+  return PAGES.includes(page) && ids.every(id => /^[\w-]{1,64}$/.test(id))
     ? { page, ids }
     : null;
 }

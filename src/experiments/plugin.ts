@@ -114,6 +114,13 @@ export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
       }
     });
     const command = CommandIDs.openExperiments;
+    const { search } = location;
+    if (search.includes('t9kjob-experiments=')) {
+      void app.restored.then(async () => {
+        const { placeOfAddress } = await import('./address');
+        await app.commands.execute(command, { ...placeOfAddress(search) });
+      });
+    }
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command, category });
     launcher?.add({ command, category, rank: 4 });

@@ -72,6 +72,10 @@ function labAround(
     openFile: file => void openFile(app, file),
     openFolder: path =>
       void commands.execute('filebrowser:go-to-path', { path }),
+    showRuns: ({ name }) =>
+      void commands.execute(CommandIDs.openExperiments, {
+        filter: `run.job = "${name}"`
+      }),
     openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
     askTime: near => askTime(near, trans),
     askStream: ids => askStream(ids, trans),

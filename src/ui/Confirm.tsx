@@ -1,7 +1,8 @@
 /** Body of the dialogs that ask for confirmation. */
 
 import * as React from 'react';
-import { hintIcon, lostIcon, stateIcons } from './icons';
+import { hintIcon, stateIcons } from './icons';
+import { lostIcon } from './pageIcons';
 import { Icon } from './Icon';
 
 /** One line of a confirmation dialog: something that is deleted, something that is kept, or a hint. */

@@ -187,7 +187,7 @@ export class RunActions implements ITableActions {
   private _showFolder(path: string): void {
     const { commands } = this._lab.app;
     commands
-      .execute('filebrowser:open-path', { path })
+      .execute('filebrowser:go-to-path', { path })
       .catch((error: unknown) => notifyError(error, this._lab.trans));
   }
 

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { Replica } from '../../api/types';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
-import { logIcon } from '../../ui/icons';
+import { logIcon } from '../../ui/pageIcons';
 import { compareCells, Grid, IColumn, IOpening } from '../../ui/Table';
 import { replicaColumns } from './columns';
 import { ReplicaDetail } from './ReplicaDetail';

@@ -12,7 +12,8 @@ import {
 import * as React from 'react';
 import { Action } from '../../api/aliases';
 import { Job } from '../../api/types';
-import { pauseIcon, stateIcons, tensorBoardIcon } from '../../ui/icons';
+import { stateIcons, tensorBoardIcon } from '../../ui/icons';
+import { pauseIcon } from '../../ui/pageIcons';
 import { canAsk, isActive, isOpenTo, pendingText } from '../../jobs/phase';
 import { CommandIDs } from '../../tokens';
 import { IconButton } from '../../ui/Buttons';

@@ -38,6 +38,8 @@ export interface IJobViewLab {
   openFile: OpenFile;
   /** Show a folder in the file browser. */
   openFolder(path: string): void;
+  /** Show the runs of a job in the table of runs. */
+  showRuns(job: Job): void;
   /** Show the tab of another job. */
   openJob(id: string): void;
   /** Open the menu of further actions at an element. */
@@ -258,6 +260,7 @@ function OverviewPane(
       has={lab.has}
       openFile={lab.openFile}
       openFolder={lab.openFolder}
+      showRuns={lab.showRuns}
       kernelTitle={lab.kernelTitle}
       openJob={lab.openJob}
       showInLog={props.showFailure}

@@ -15,6 +15,7 @@ interface IKeptFilesProps {
   /** Let the server search the folders of an ended job for checkpoints. */
   readCheckpoints(): Promise<Checkpoints>;
   openFolder(path: string): void;
+  showRuns(job: Job): void;
   downloadLogs(): void;
   trans: TranslationBundle;
 }
@@ -58,6 +59,12 @@ export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
             </React.Fragment>
           );
         })}
+        <dt>{trans.__('Runs')}</dt>
+        <dd>
+          <LinkButton onClick={() => props.showRuns(job)}>
+            {trans.__('Show in Experiments')}
+          </LinkButton>
+        </dd>
         <dt>{trans.__('Logs')}</dt>
         <dd>
           {size ? (

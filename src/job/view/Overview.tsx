@@ -50,6 +50,7 @@ interface IOverviewProps {
   has(command: string): boolean;
   openFile: OpenFile;
   openFolder(path: string): void;
+  showRuns(job: Job): void;
   openJob(id: string): void;
   kernelTitle(name: string | null): string;
   /** Show the failure in the log. */

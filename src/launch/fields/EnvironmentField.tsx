@@ -2,7 +2,7 @@
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { EnvVar } from '../../api/types';
-import { lockIcon } from '../../ui/icons';
+import { lockIcon } from '../../ui/pageIcons';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useFixed, useLaunch, useModel } from '../parts/context';
 import { FieldErrors, useFieldId, WithLocks } from '../parts/Row';

@@ -1,7 +1,8 @@
 /** Group of fields that folds to one line. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { errorIcon, lockIcon, warningIcon } from '../../ui/icons';
+import { errorIcon, warningIcon } from '../../ui/icons';
+import { lockIcon } from '../../ui/pageIcons';
 import { Icon } from '../../ui/Icon';
 import { useLaunch, useModel } from './context';
 import { FoldName, GroupName, describeField } from './fieldNames';

@@ -1,7 +1,8 @@
 /** Row of the launch form: label, control, caption and errors of a field. */
 import * as React from 'react';
 import { Fix } from '../../api/types';
-import { errorIcon, lockIcon, warningIcon } from '../../ui/icons';
+import { errorIcon, warningIcon } from '../../ui/icons';
+import { lockIcon } from '../../ui/pageIcons';
 import { MISSING } from '../model/problems';
 import { undoIcon } from '@jupyterlab/ui-components';
 import { IconButton, LinkButton } from '../../ui/Buttons';

@@ -9,7 +9,8 @@ import {
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
-import { logIcon, tensorBoardIcon } from '../../ui/icons';
+import { tensorBoardIcon } from '../../ui/icons';
+import { logIcon } from '../../ui/pageIcons';
 import { serverNow } from '../../common/clock';
 import { canAsk, isActive, stateOf } from '../../jobs/phase';
 import { ranSeconds } from '../../jobs/runtime';

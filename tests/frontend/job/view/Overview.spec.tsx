@@ -40,6 +40,7 @@ function overview(
     run: jest.fn(),
     openFile: jest.fn(),
     openFolder: jest.fn(),
+    showRuns: jest.fn(),
     openJob: jest.fn(),
     showInLog: jest.fn(),
     showAttempt: jest.fn(),
