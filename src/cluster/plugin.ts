@@ -8,7 +8,7 @@ import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
 import { jobIcon } from '../ui/icons';
-import { clusterEngine } from './model/capacity';
+import { clusterEngine } from '../jobs/engines';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { DeferredWidget } from '../shell/deferred';

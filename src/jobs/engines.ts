@@ -52,3 +52,16 @@ export function isTheMachine(
   const here = engines.filter(({ facts }) => facts.runs_on_lab_machine);
   return here.length === 1 && here[0].name === name;
 }
+
+/** Return the engine of the cluster whose capacity is shown; null if there is no cluster. */
+export function clusterEngine(
+  engines: readonly EngineInfo[]
+): EngineInfo | null {
+  const clusters = engines.filter(({ cluster }) => cluster !== null);
+  return clusters.find(({ available }) => available) ?? clusters[0] ?? null;
+}
+
+/** Return true while the server searches for clusters. */
+export function isLooking(engines: readonly EngineInfo[]): boolean {
+  return engines.length === 0 || engines.some(({ looking }) => looking);
+}

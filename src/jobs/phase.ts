@@ -99,3 +99,11 @@ export function pendingText(
       return trans.__('Deleting…');
   }
 }
+
+/**
+ * Return true if a job's row has a progress bar. Paused and resuming jobs have none, because their
+ * processes start again.
+ */
+export function hasBar(job: JobSummary): boolean {
+  return job.phase === 'Running' && job.progress?.fraction != null;
+}

@@ -8,7 +8,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { notifyError } from '../shell/notices';
-import { askToSave } from './saveFirst';
+import type { ISaveChoice } from './saveFirst';
 import { localPath, otherDrive } from '../shell/localFiles';
 import { isOfKind, isYaml, ManifestFiles } from './manifestFiles';
 
@@ -104,9 +104,9 @@ export class LaunchFiles {
     }
     const settings = await this._options.settings?.load(SETTINGS);
     const always = settings?.get(ALWAYS_SAVE).composite === true;
-    const choice = always
-      ? { save: true, always: false }
-      : await askToSave(context, this._options.trans);
+    const ask = async (): Promise<ISaveChoice | null> =>
+      (await import('./saveFirst')).askToSave(context, this._options.trans);
+    const choice = always ? { save: true, always: false } : await ask();
     if (choice?.always) {
       await settings?.set(ALWAYS_SAVE, true);
     }

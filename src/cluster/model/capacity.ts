@@ -8,7 +8,7 @@ import {
   QuotaLine
 } from '../../api/types';
 import { usualLocation } from './locations';
-import { isOnMachine } from '../../jobs/engines';
+import { clusterEngine, isOnMachine } from '../../jobs/engines';
 import { isActive } from '../../jobs/phase';
 
 /** Shares of an amount, 0 to 1. The remaining share is free. */
@@ -140,19 +140,6 @@ export function poolsFor(
       pool.resource === resource &&
       (products.length === 0 || products.includes(pool.product ?? ''))
   );
-}
-
-/** Return the engine of the cluster whose capacity is shown; null if there is no cluster. */
-export function clusterEngine(
-  engines: readonly EngineInfo[]
-): EngineInfo | null {
-  const clusters = engines.filter(({ cluster }) => cluster !== null);
-  return clusters.find(({ available }) => available) ?? clusters[0] ?? null;
-}
-
-/** Return true while the server searches for clusters. */
-export function isLooking(engines: readonly EngineInfo[]): boolean {
-  return engines.length === 0 || engines.some(({ looking }) => looking);
 }
 
 /** Return true if a namespace has quotas and the cluster's nodes are not known. */

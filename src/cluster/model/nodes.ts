@@ -12,7 +12,8 @@ import {
   NodeList
 } from '../../api/types';
 import { IJobsModel } from '../../tokens';
-import { amountOf, clusterEngine, isLooking } from './capacity';
+import { clusterEngine, isLooking } from '../../jobs/engines';
+import { amountOf } from './capacity';
 
 /** Interval between two reads of the nodes, in ms. Allocations can change without a notification. */
 const INTERVAL = 10_000;

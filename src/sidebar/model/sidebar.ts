@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobState } from '../../api/aliases';
 import { JobSummary } from '../../api/types';
-import { isActive, stateOf, stateWord } from '../../jobs/phase';
+import { hasBar, isActive, stateOf, stateWord } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
 /** The sections of the list in the order of display. */
@@ -243,14 +243,6 @@ export function keyOf(item: Item): string {
 /** Return true if a job's sentence may take two lines, because its reason must be readable. */
 export function mayWrap(job: JobSummary): boolean {
   return ['pending', 'paused', 'failed', 'unknown'].includes(stateOf(job));
-}
-
-/**
- * Return true if a job's row has a progress bar. Paused and resuming jobs have none, because their
- * processes start again.
- */
-export function hasBar(job: JobSummary): boolean {
-  return job.phase === 'Running' && job.progress?.fraction != null;
 }
 
 /**

@@ -7,7 +7,8 @@ import {
   EngineInfo,
   JobSummary
 } from '../../api/types';
-import { capacitySections, clusterEngine } from '../../cluster/model/capacity';
+import { capacitySections } from '../../cluster/model/capacity';
+import { clusterEngine } from '../../jobs/engines';
 import { formatClock } from '../../common/format';
 import { ClusterCapacity } from './ClusterCapacity';
 import { MachineCapacity } from './MachineCapacity';
