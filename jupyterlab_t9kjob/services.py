@@ -14,6 +14,7 @@ from .core.engine.interpreter import Interpreter
 from .core.errors import Unavailable
 from .engines.registry import load_engines
 from .experiments.artifacts.service import Artifacts
+from .experiments.index import machine_folder
 from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed import Feed
@@ -162,5 +163,5 @@ def make_services(
     presets = Presets(home, configuration, jobs, limits.git_image)
     launch = Launch(root, kernels, jobs, code.taking, presets, sweep_limit)
     tries = Tries(root, kernels, jobs, home)
-    experiments = Experiments(root, jobs, home)
+    experiments = Experiments(root, jobs, home, machine_folder())
     return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries, experiments)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from .library import Known
+from .library import Known, Library
 from .model import Axis, Curve, CurvesRequest, NotFinite, Point, Points
 from .series import Position, Series, reduced
 
@@ -17,7 +17,7 @@ READ_SECONDS: Final = 10.0
 """How long files are read for one answer."""
 
 
-def curves_of(runs: list[Known], request: CurvesRequest) -> list[Curve]:
+def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> list[Curve]:
     """Return curves (blocking).
 
     Parameters
@@ -26,6 +26,8 @@ def curves_of(runs: list[Known], request: CurvesRequest) -> list[Curve]:
         The runs in the order of the request.
     request
         The request.
+    library
+        The library that the runs are of.
     """
     wanted = [(known, metric) for known in runs for metric in dict.fromkeys(request.metrics)]
     width = min(request.width, max(50, MOST_POINTS // (2 * max(1, len(wanted)))))
@@ -33,6 +35,7 @@ def curves_of(runs: list[Known], request: CurvesRequest) -> list[Curve]:
     found = []
     for known, metric in wanted:
         with known.lock:
+            library.load(known)
             series = known.log.series.get(metric)
             samples = list(series.samples()) if series is not None else []
         if series is None:
@@ -54,6 +57,8 @@ def curves_of(runs: list[Known], request: CurvesRequest) -> list[Curve]:
                 truncated=not (complete and known.read and width == request.width),
             )
         )
+    for known in runs:
+        library.unload(known)
     return found
 
 
@@ -108,7 +113,7 @@ def _not_finite(series: Series) -> NotFinite:
     return NotFinite(count=series.bad, first_step=series.first_bad, last_step=series.last_bad)
 
 
-def values_of(known: Known, metric: str, first: int, limit: int) -> Points:
+def values_of(known: Known, metric: str, first: int, limit: int, library: Library) -> Points:
     """Return the values of a metric as they are in the file (blocking).
 
     Parameters
@@ -119,8 +124,11 @@ def values_of(known: Known, metric: str, first: int, limit: int) -> Points:
         Name of the metric.
     first, limit
         Number of the first value, from 0, and of values.
+    library
+        The library that the run is of.
     """
     with known.lock:
+        library.load(known)
         series = known.log.series.get(metric)
     count = series.count if series is not None else 0
     points: list[Point] = []
@@ -132,4 +140,5 @@ def values_of(known: Known, metric: str, first: int, limit: int) -> Points:
             points.append(
                 Point.model_construct(step=position.step, epoch=position.epoch, time=position.time, value=value)
             )
+    library.unload(known)
     return Points(points=points, first=first, count=max(count, first + len(points) if points else 0))

@@ -41,7 +41,7 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
         environment=facts.environment,
         packages=facts.packages,
         git=facts.git,
-        metrics=list(known.log.series),
+        metrics=list(known.names),
         files=[file for folder in _folders(known) for file in files_of(folder, root)][:MOST_FILES],
         inputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("input", ())],
         outputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("output", ())],

@@ -65,6 +65,11 @@ class MetricLog:
     series: dict[str, Series] = field(default_factory=dict)
     unreadable: int = 0
 
+    def epoch(self) -> float | None:
+        """Return the last epoch that was recorded."""
+        epochs = (series.last.position.epoch for series in self.series.values() if series.last is not None)
+        return max((epoch for epoch in epochs if epoch is not None), default=None)
+
 
 class Source(Protocol):
     """Reader of the runs of one program. All methods block.

@@ -13,7 +13,7 @@ from typing import Final
 from .facts import Source
 
 MOST_ENTRIES: Final = 500_000
-MOST_SECONDS: Final = 60.0
+MOST_SECONDS: Final = 40.0
 DEEPEST: Final = 12
 MOST_RUNS: Final = 50_000
 _LEFT_OUT: Final = frozenset({"node_modules", "site-packages", "__pycache__", "checkpoints", "lost+found"})

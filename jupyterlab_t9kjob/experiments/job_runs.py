@@ -106,10 +106,13 @@ class JobRuns:
         self._versions[job.id] = version
         self._read_at[job.id] = time.monotonic()
         before = sum(series.count for series in known.log.series.values())
+        for part in events:
+            await asyncio.to_thread(self._library.load, part)
         series = merged(events) if events else await self._from_log(job)
         with known.lock:
             known.log.series = series
             known.parts = list(events)
+            known.names, known.epoch = tuple(series), known.log.epoch()
         known.read = True
         return known if not same or sum(each.count for each in series.values()) != before else None
 

@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -17,6 +17,7 @@ from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _
 from .facts import Facts, MetricLog, Source
 from .finder import find, listed
+from .index import Index, Summary
 from .sources.event_folder import EventSource
 from .sources.recorder import RecorderSource
 from .sources.yaml_files import NotReadable
@@ -25,6 +26,9 @@ READ_SECONDS: Final = 0.3
 """How long one call in a thread reads; changes are published after it."""
 CHECKED_AT_ONCE: Final = 300
 KEPT_REMOVALS: Final = 5000
+ACTIVE_SECONDS: Final = 600.0
+RUNNING_SECONDS: Final = 24 * 3600.0
+"""How long event files, and runs without an end, are looked at in each round though nothing is added to them."""
 
 SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), EventSource())
 
@@ -41,6 +45,14 @@ class Known:
         Modification times and sizes of its files when they were read.
     facts
         None until they were read.
+    log
+        The metrics, if `loaded`; otherwise the index has them under `num`.
+    stored
+        True if the index has all that was read.
+    names
+        Names of the metrics when they were read last.
+    epoch
+        The last epoch.
     read
         True once all metrics were read.
     revision
@@ -60,12 +72,17 @@ class Known:
     files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     facts: Facts | None = None
     log: MetricLog = field(default_factory=MetricLog)
+    loaded: bool = True
+    stored: bool = False
+    num: int | None = None
+    names: tuple[str, ...] = ()
+    epoch: float | None = None
     read: bool = False
     problem: Text | None = None
     revision: int = 0
     parts: list[Known] = field(default_factory=list)
     joined: bool = False
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def written_at(self) -> float:
@@ -102,10 +119,15 @@ class Library:
     ----------
     root
         The contents root, in which all runs are.
+    cache
+        Folder on this machine for the index; None to keep it in memory.
     """
 
-    def __init__(self, root: ContentsRoot) -> None:
+    def __init__(self, root: ContentsRoot, cache: Path | None) -> None:
         self._root = root
+        self._cache = cache
+        self._index: Index | None = None
+        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
         # Revisions of an earlier server are smaller, so that a page that has one gets a complete answer.
         self.revision = self.first_revision = time.time_ns() // 1_000_000
         self.runs: dict[Path, Known] = {}
@@ -168,10 +190,13 @@ class Library:
     # -- search -------------------------------------------------------------------------------------------------------
 
     async def search(self, top: Path) -> None:
-        """Search a folder and read what is new or has changed."""
+        """Search a folder and read what is new or has changed. Runs that the index has are published before that."""
         area = self.area(top)
         area.searching = True
         try:
+            if self._index is None:
+                await asyncio.to_thread(self._open_index)
+                self.publish()
             found = await on_disk(top, find, top, SOURCES)
             area.parents, area.links, area.complete = found.parents, found.links, found.complete
             for folder, source in found.runs.items():
@@ -182,6 +207,56 @@ class Library:
         finally:
             area.searching, area.searched_at = False, time.monotonic()
             self.publish()
+
+    def _open_index(self) -> None:
+        """Take over the runs that the index has (blocking)."""
+        self._index = Index(self._root.folder, self._cache)
+        sources: dict[str, Source] = {source.origin: source for source in SOURCES}
+        for entry in self._index.entries():
+            source = sources.get(entry.origin)
+            folder = self._root.folder / entry.path
+            if source is None or folder in self.runs:
+                continue
+            known = Known(run_id(entry.path), folder, entry.path, source, entry.files, entry.facts)
+            known.read, known.loaded, known.stored, known.num, known.epoch = True, False, True, entry.num, entry.epoch
+            known.names = self._shapes.setdefault(entry.names, entry.names)
+            self.runs[folder] = self.by_id[known.id] = known
+
+    def close(self) -> None:
+        """Close the index (blocking)."""
+        if self._index is not None:
+            self._index.close()
+
+    def load(self, known: Known) -> None:
+        """Read the metrics of a run from the index, if they are not in memory (blocking)."""
+        with known.lock:
+            self._load(known)
+
+    def _load(self, known: Known) -> None:
+        if known.loaded:
+            return
+        stored = self._index.metrics(known.num) if self._index is not None and known.num is not None else None
+        # Without the index, the files are read again.
+        known.log, known.loaded, known.read = stored or MetricLog(), True, known.read and stored is not None
+
+    def unload(self, known: Known) -> None:
+        """Forget the metrics of a run if the index has them (blocking)."""
+        with known.lock:
+            if known.stored and not known.joined:
+                known.log, known.loaded = MetricLog(), False
+
+    def summaries(self, name: str, runs: Collection[Known]) -> dict[int, Summary]:
+        """Return a metric of runs whose metrics are not in memory, by the runs' numbers in the index (blocking).
+
+        Parameters
+        ----------
+        name
+            Name of the metric.
+        runs
+            The runs.
+        """
+        numbers = [known.num for known in runs if known.num is not None and not known.loaded]
+        return self._index.summaries(name, numbers) if self._index is not None and numbers else {}
 
     def _add(self, folder: Path, source: Source) -> None:
         path = self._root.api(folder)
@@ -194,6 +269,8 @@ class Library:
         gone = list(gone)
         for known in gone:
             self.runs.pop(known.folder, None)
+        if self._index is not None:
+            self._index.remove([known.num for known in gone if known.num is not None])
         self._forget(gone)
 
     def _forget(self, gone: Iterable[Known]) -> None:
@@ -216,28 +293,53 @@ class Library:
                 self.publish(changed)
             waiting += [known for known in part if not known.read and known.facts is not None]
         while waiting:
-            done = await on_disk(waiting[0].folder, _read_metrics, waiting)
+            done = await on_disk(waiting[0].folder, self._read_metrics, waiting)
             self.publish(waiting[:done] or waiting[:1])
             # A run with more to read goes to the end.
             waiting = [*waiting[max(done, 1) :], *(known for known in waiting[: max(done, 1)] if not known.read)]
         return self.revision != begun
 
-    async def look(self, top: Path, active: Callable[[Known], bool], rolling: int) -> None:
+    def _read_metrics(self, runs: Sequence[Known]) -> int:
+        """Read metrics of runs for a while (blocking); return the number of runs that were read to the end.
+
+        Metrics of runs that have ended are in memory only while they are needed; the index keeps them.
+        """
+        end = time.monotonic() + READ_SECONDS
+        for number, known in enumerate(runs):
+            with known.lock:
+                self._load(known)
+                known.stored = False
+                known.read = known.source.metrics(known.folder, known.files, known.log, end)
+                names = tuple(known.log.series)
+                known.names, known.epoch = self._shapes.setdefault(names, names), known.log.epoch()
+                if known.read and not known.joined and not is_active(known):
+                    self._store(known)
+            if time.monotonic() > end:
+                return number + known.read
+        return len(runs)
+
+    def _store(self, known: Known) -> None:
+        if self._index is None or known.facts is None or known.path is None:
+            return
+        num = self._index.put(known.path, known.source.origin, known.files, known.facts, known.log)
+        if num is not None:
+            known.num, known.stored = num, True
+            self.unload(known)
+
+    async def look(self, top: Path, rolling: int) -> None:
         """Look once for changes below a folder, without searching it.
 
         Parameters
         ----------
         top
             The folder.
-        active
-            Tells the runs whose files are likely to change.
         rolling
             Number of the look; each one checks another part of the other runs and folders.
         """
         area, runs = self.area(top), self.below(top)
-        others = [known for known in runs if not active(known)]
+        others = [known for known in runs if not is_active(known)]
         share = max(1, len(others) // CHECKED_AT_ONCE)
-        await self.refresh([*filter(active, runs), *others[rolling % share :: share]])
+        await self.refresh([*filter(is_active, runs), *others[rolling % share :: share]])
         folders = list(area.parents)
         homes = {known.folder.parent for known in runs}
         share = max(1, len(folders) // (10 * CHECKED_AT_ONCE))
@@ -245,6 +347,14 @@ class Library:
         changed = await on_disk(top, _changed_folders, wanted, area.parents) if wanted else []
         if any(folder not in self.runs for folder in changed):
             await self.search(top)
+
+
+def is_active(known: Known) -> bool:
+    """Return True if the files of a run are likely to change."""
+    if known.facts is None:
+        return known.problem is None
+    limit = {"Running": RUNNING_SECONDS, "Events": ACTIVE_SECONDS}.get(known.facts.status, 0.0)
+    return time.time() - known.written_at < limit
 
 
 def run_id(path: str) -> str:
@@ -285,14 +395,3 @@ def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
         known.files, known.read = files, False
         changed.append(known)
     return changed, gone
-
-
-def _read_metrics(runs: Sequence[Known]) -> int:
-    """Read metrics of runs for a while (blocking); return the number of runs that were read to the end."""
-    end = time.monotonic() + READ_SECONDS
-    for number, known in enumerate(runs):
-        with known.lock:
-            known.read = known.source.metrics(known.folder, known.files, known.log, end)
-        if time.monotonic() > end:
-            return number + known.read
-    return len(runs)

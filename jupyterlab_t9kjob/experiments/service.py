@@ -21,7 +21,7 @@ from . import removal
 from .curves import curves_of, values_of
 from .detail import detail_of
 from .job_runs import JobRuns
-from .library import Known, Library
+from .library import Known, Library, is_active
 from .model import (
     Curves,
     CurvesRequest,
@@ -36,7 +36,7 @@ from .model import (
     Unreadable,
 )
 from .notes import Note, Notes
-from .status import FRESH_SECONDS, Jobs, status_of
+from .status import Jobs, status_of
 from .table import columns_of, metrics_of, row_of
 
 log = logging.getLogger(__name__)
@@ -63,12 +63,14 @@ class Experiments:
         The jobs, for the links between jobs and runs.
     home
         Directory of the extension's records.
+    cache
+        Folder on this machine for the index of runs; None to keep it in memory.
     """
 
-    def __init__(self, root: ContentsRoot, jobs: JobService, home: Path) -> None:
+    def __init__(self, root: ContentsRoot, jobs: JobService, home: Path, cache: Path | None = None) -> None:
         self.root = root
         self._jobs = jobs
-        self.library = Library(root)
+        self.library = Library(root, cache)
         self.notes = Notes(home)
         self.job_runs = JobRuns(jobs, self.library, root)
         self._watches: dict[Path, asyncio.Task[None]] = {}
@@ -81,6 +83,7 @@ class Experiments:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.to_thread(self.library.close)
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -115,8 +118,9 @@ class Experiments:
         readable = [known for known in library.shown(top) if known.facts is not None]
         names, counts = metrics_of(readable, [*metrics, *curves])
         notes = self.notes.all()
+        stored = {name: library.summaries(name, readable) for name in names}
         rows = [
-            row_of(known, self._job(known, jobs), notes.get(known.id, Note()), names, curves)
+            row_of(known, self._job(known, jobs), notes.get(known.id, Note()), stored, curves)
             for known in readable
             if known.facts is not None and (complete or known.revision > revision)
         ]
@@ -185,7 +189,7 @@ class Experiments:
     async def values(self, ident: str, metric: str, first: int, limit: int) -> Points:
         """Return the values of a metric as they are in the file."""
         known = await self.known(ident)
-        return await on_disk(known.folder, values_of, known, metric, first, limit)
+        return await on_disk(known.folder, values_of, known, metric, first, limit, self.library)
 
     async def curves(self, request: CurvesRequest) -> Curves:
         """Return curves of several runs. Runs that are gone are left out."""
@@ -193,7 +197,7 @@ class Experiments:
         if not runs:
             return Curves(curves=[])
         await self.library.refresh([known for known in runs if not known.read and known.path is not None])
-        return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request))
+        return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request, self.library))
 
     async def remove(self, request: RemoveRuns) -> Removal:
         """Delete the folders of runs; or return what would be deleted."""
@@ -257,7 +261,8 @@ class Experiments:
 
     def _row(self, known: Known, jobs: Jobs) -> RunRow:
         names, _counts = metrics_of([known], [])
-        return row_of(known, self._job(known, jobs), self.notes.all().get(known.id, Note()), names, [])
+        stored = {name: self.library.summaries(name, [known]) for name in names}
+        return row_of(known, self._job(known, jobs), self.notes.all().get(known.id, Note()), stored, [])
 
     def _job(self, known: Known, jobs: Jobs) -> JobSummary | None:
         """Return the job of a run."""
@@ -286,7 +291,7 @@ class Experiments:
                 if searched is None or time.monotonic() - searched > SEARCH_SECONDS:
                     await self.library.search(top)
                 else:
-                    await self.library.look(top, _is_active, rolling)
+                    await self.library.look(top, rolling)
                 await self._publish_states(top)
                 await self.job_runs.update()
             except Exception:
@@ -299,7 +304,7 @@ class Experiments:
         jobs = Jobs(await self._jobs.jobs())
         changed = []
         for known in self.library.below(top):
-            if known.facts is not None and _is_active(known):
+            if known.facts is not None and is_active(known):
                 job = self._job(known, jobs)
                 state = status_of(known.facts, job, known.written_at), job.id if job else None
                 if self._states.setdefault(known.id, state) != state:
@@ -307,12 +312,6 @@ class Experiments:
                     changed.append(known)
         if changed:
             self.library.publish(changed)
-
-
-def _is_active(known: Known) -> bool:
-    if known.facts is None or known.facts.status == "Running":
-        return True
-    return known.facts.status == "Events" and time.time() - known.written_at < 2 * FRESH_SECONDS
 
 
 def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from ..core.job import JobSummary
 from .facts import Facts
+from .index import Summary
 from .library import Known
 from .model import RunColumn, RunMetric, RunRow
 from .notes import Note
@@ -41,7 +42,11 @@ def goal_of(metric: str) -> Literal["min", "max"] | None:
 
 
 def row_of(
-    known: Known, job: JobSummary | None, note: Note, metrics: Collection[str], curves: Collection[str]
+    known: Known,
+    job: JobSummary | None,
+    note: Note,
+    metrics: Mapping[str, Mapping[int, Summary]],
+    curves: Collection[str],
 ) -> RunRow:
     """Return the row of a run that was read.
 
@@ -53,16 +58,22 @@ def row_of(
         Its job.
     note
         What the user noted about it.
-    metrics, curves
-        Metrics whose summaries and small curves are wanted.
+    metrics
+        Metrics whose summaries are wanted, with those that the index has, by the run's number in it.
+    curves
+        Metrics whose small curves are wanted.
     """
     facts = known.facts or Facts(known.source.origin, known.folder.name)
     written = max([known.written_at, *(part.written_at for part in known.parts)])
+    summaries: dict[str, RunMetric] = {}
     with known.lock:
         series = known.log.series
-        summaries = {name: summary_of(series[name], curve=name in curves) for name in metrics if name in series}
-        epochs = [each.last.position.epoch for each in series.values() if each.last is not None]
-    epoch = max((value for value in epochs if value is not None), default=None)
+        for name, stored in metrics.items():
+            if name in series:
+                summaries[name] = summary_of(series[name], curve=name in curves)
+            elif known.num is not None and known.num in stored:
+                summaries[name] = _of_index(stored[known.num], curve=name in curves)
+    epoch = known.epoch
     status = status_of(facts, job, written)
     ended = None if status == "running" else facts.ended or written or None
     return RunRow.model_construct(
@@ -111,6 +122,19 @@ def summary_of(series: Series, *, curve: bool) -> RunMetric:
     )
 
 
+def _of_index(stored: Summary, *, curve: bool) -> RunMetric:
+    return RunMetric.model_construct(
+        last=stored.last,
+        last_step=stored.last_step,
+        min=stored.low,
+        min_step=stored.low_step,
+        max=stored.high,
+        max_step=stored.high_step,
+        count=stored.count,
+        curve=stored.curve if curve else [],
+    )
+
+
 def metrics_of(runs: Sequence[Known], asked: Collection[str]) -> tuple[list[str], Counter[str]]:
     """Return the metrics that an answer has: those that were asked for and the most frequent ones; and all with counts.
 
@@ -122,8 +146,9 @@ def metrics_of(runs: Sequence[Known], asked: Collection[str]) -> tuple[list[str]
         Names of metrics.
     """
     counts: Counter[str] = Counter()
-    for names, number in Counter(tuple(known.log.series) for known in runs).items():
-        for name in names:
+    shapes = {id(known.names): known.names for known in runs}
+    for shape, number in Counter(id(known.names) for known in runs).items():
+        for name in shapes[shape]:
             counts[name] += number
     most = max(1, min(MOST_METRICS, MOST_CELLS // max(1, len(runs))))
     return list(dict.fromkeys([*asked, *(name for name, _count in counts.most_common(most))])), counts

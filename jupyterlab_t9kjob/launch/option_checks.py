@@ -74,7 +74,8 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
         if not option.flags and option.required:
             loose -= 1
         given = any(_may_name(word, option.flags, known) for word in args) if option.flags else loose >= 0
-        if option.required and not given:
+        # An option under a condition may not exist in this run, such as one for an older version of torch.
+        if option.required and option.condition is None and not given:
             result.append(option)
     return result
 

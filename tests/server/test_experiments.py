@@ -45,7 +45,7 @@ async def test_shows_recorded_runs(api: Api, workspace: Path) -> None:
     assert run["metrics"]["train.loss"] | {"curve": []} == {
         "last": 0.5, "last_step": 2, "min": 0.5, "min_step": 2, "max": 0.7, "max_step": 1, "count": 2, "curve": [],
     }  # fmt: skip
-    assert run["metrics"]["train.loss"]["curve"] == [0.7, 0.5]
+    assert run["metrics"]["train.loss"]["curve"] == pytest.approx([0.7, 0.5])
     columns = {(column["group"], column["name"]): column for column in answer["columns"]}
     assert columns["metrics", "train.loss"]["goal"] == "min"
     assert columns["parameters", "lr"]["kind"] == "number"

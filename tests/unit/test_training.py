@@ -227,3 +227,86 @@ CASES = [
 def test_mistakes(tmp_path: Path, rule: str, source: str, bad: bool) -> None:
     found = {finding.rule for finding in read(tmp_path, IMPORTS + source).findings}
     assert (rule in found) == bad, found
+
+
+STARTING = {
+    "starting": "import torch.multiprocessing as mp\ndef launch():\n    mp.spawn(print)\n",
+    "offering": "from starting import launch\nfrom training import fit\n__all__ = ['launch', 'fit']\n",
+    "training": "def fit():\n    pass\n",
+    "script": "import torch.multiprocessing as mp\ndef main():\n    mp.spawn(print)\n"
+    "def fit():\n    pass\nif __name__ == '__main__':\n    main()\n",
+    "engine": "import starting\nclass Engine:\n    def fit(self):\n        self.go()\n    def go(self):\n"
+    "        starting.launch()\n",
+    "registry": "from starting import launch\nLAUNCHERS = {'spawn': launch}\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("source", "starts"),
+    [
+        ("from offering import launch\nlaunch()", True),
+        ("from offering import launch as go\ngo()", True),
+        ("import starting\nstarting.launch()", True),
+        ("import starting as s\ndef main():\n    s.launch()\nmain()", True),
+        ("from engine import Engine\nEngine().fit()", True),
+        ("from starting import *\nlaunch()", True),
+        ("from registry import LAUNCHERS\nLAUNCHERS['spawn']()", True),
+        ("from offering import fit\nfit()", False),
+        ("import offering\noffering.fit()", False),
+        ("from starting import launch\nfrom training import fit\nfit()", False),
+        ("from script import fit\nfit()", False),
+        ("import starting\ndef launch():\n    pass\nlaunch()", False),
+        ("import starting\nclass Job:\n    def run(self):\n        self.launch()\nJob().run()", False),
+        ("from starting import launch\ndef unused():\n    launch()", False),
+    ],
+)
+def test_functions_that_the_script_reaches(tmp_path: Path, source: str, starts: bool) -> None:
+    assert (read(tmp_path, source, **STARTING).launch is not None) == starts
+
+
+SHARDS = (
+    "import torch.utils.data as d\nclass Images(d.Dataset):\n    def __init__(self, folder, **more):\n        pass\n"
+)
+SLURM = (
+    "import os\ndef start_slurm(port=None):\n    if port is not None:\n        os.environ['MASTER_PORT'] = str(port)\n"
+)
+BY_NODE = "import os\ndef start_node():\n    os.environ['MASTER_ADDR'] = '10.0.0.1'\n"
+
+
+@pytest.mark.parametrize(
+    ("rule", "source"),
+    [
+        ("address", "from cluster import start_slurm\nstart_slurm()\n" + START),
+        ("address", "from cluster import start_slurm\nstart_slurm(29500)\n" + START),
+        ("address", "import node\n" + START),
+        ("address", "from node import start_node\nif args.name == 'slurm':\n    start_node()\n" + START),
+        ("address", "from node import start_node\ndef on_mpi():\n    start_node()\non_mpi()\n" + START),
+        ("sampler", "from mpi4py import MPI\nfrom images import Images\n" + START
+         + "data = Images('d', shard=MPI.COMM_WORLD.Get_rank(), num_shards=MPI.COMM_WORLD.Get_size())\n"
+         "DataLoader(data)"),
+        ("sampler", "from images import Images\n" + START + "DataLoader(Images('d', rank=rank, world_size=2))"),
+    ],
+)  # fmt: skip
+def test_code_for_another_launcher_or_with_shares(tmp_path: Path, rule: str, source: str) -> None:
+    modules = {"cluster": SLURM, "node": BY_NODE, "images": SHARDS}
+    assert rule not in {finding.rule for finding in read(tmp_path, IMPORTS + source, **modules).findings}
+
+
+def test_the_same_code_where_it_counts(tmp_path: Path) -> None:
+    modules = {"node": BY_NODE, "images": SHARDS}
+    source = "from node import start_node\nfrom images import Images\nstart_node()\n" + START
+    found = {
+        finding.rule for finding in read(tmp_path, IMPORTS + source + "DataLoader(Images('d'))", **modules).findings
+    }
+    assert {"address", "sampler"} <= found
+
+
+def test_the_options_of_a_wrapper_of_hydra(tmp_path: Path) -> None:
+    """Dora's decorator reads the same configuration, and passes the arguments on."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "config.yaml").write_text("epochs: 3\noptim:\n  lr: 0.1\n")
+    source = "from dora import hydra_main\n@hydra_main(config_path='conf', config_name='config')\ndef main(args):\n"
+    (tmp_path / "train.py").write_text(source := source + "    pass\nmain()\n")
+    script = read(tmp_path, source)
+    assert {option.dest: option.default for option in script.info.options} == {"epochs": "3", "optim.lr": "0.1"}
+    assert [each.line for each in read(tmp_path, source.replace("'config'", "'none'")).unread] == [2]

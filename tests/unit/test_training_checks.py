@@ -195,6 +195,16 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             options("'--rank', type=int, default=0"),
             options("'--local_world_size', type=int, default=1"),
             options("'--local_rank', type=int, default=int(os.environ['LOCAL_RANK'])"),
+            options(
+                "'--local_rank', type=int, default=0",
+                after="for name in ('LOCAL_RANK', 'SLURM_LOCALID'):\n    args.gpu = int(os.environ.get(name, 0))",
+            ),
+            options("'--local_rank', type=int, default=0", after="args.local_rank = setup().local_rank"),
+            options("'--local_rank', type=int, default=0", after="import importlib\nimportlib.import_module('start')"),
+            PARSER
+            + "if torch.__version__ < '2':\n    p.add_argument('--local_rank', type=int, required=True)"
+            + PARSE
+            + "rank = int(os.environ['LOCAL_RANK'])",
             (options("'--local_rank', type=int, default=0"), ["--local_rank", "${local_rank}"]),
             (options("'--local_rank', type=int, default=0"), ["--local_rank=${local_rank}"]),
             "local_rank = 0",
@@ -219,6 +229,7 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             (options("'--data', required=True"), ["--data", "x"]),
             (options("'--data', required=True"), ["--data=x"]),
             (options("'--data-dir', required=True"), ["--data", "x"]),
+            PARSER + "if torch.__version__ < '2':\n    p.add_argument('--data', required=True)" + PARSE,
             (options("'-d', required=True"), ["-dx"]),
             (options("'data'"), ["x"]),
             options("'data', nargs='?'"),

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from ..options.texts import dotted
 from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_run
 from .observed import Observed
 from .packages import OPTION_READERS, OWN_LAUNCHERS
@@ -72,6 +73,24 @@ class Place(NamedTuple):
     main: bool = False
 
 
+class Use(NamedTuple):
+    """An identifier that code reads.
+
+    Attributes
+    ----------
+    name
+        The identifier; of an attribute, its last part.
+    root
+        First name of the object whose attribute it is; None for a plain name.
+    main
+        True if the code runs only if the module is run as a script.
+    """
+
+    name: str
+    root: str | None
+    main: bool
+
+
 @dataclass
 class Facts:
     """Facts about a module.
@@ -106,6 +125,12 @@ class Facts:
         Files that the module runs by ``exec``.
     references
         Identifiers that each top-level function and class uses; None stands for the code outside of them.
+    uses
+        Identifiers that each top-level function and class reads, without imports; None stands for the other code.
+    definitions
+        Names of the top-level functions and classes.
+    imported
+        Names that imports bind, each with the name in its module; ``*`` if an import binds all names.
     package
         True if the module sets ``__package__``, so that relative imports work when it is run as a script.
     runs
@@ -128,6 +153,9 @@ class Facts:
     shell: list[int] = field(default_factory=list)
     executes: list[Place] = field(default_factory=list)
     references: dict[str | None, set[str]] = field(default_factory=dict)
+    uses: dict[str | None, set[Use]] = field(default_factory=dict)
+    definitions: set[str] = field(default_factory=set)
+    imported: dict[str, str] = field(default_factory=dict)
     package: bool = False
     runs: list[Place] = field(default_factory=list)
     training: Observed = field(default_factory=Observed)
@@ -184,6 +212,8 @@ class _Reading:
             *nodes.of(ast.FunctionDef),
             *nodes.of(ast.AsyncFunctionDef),
         ]
+        facts.definitions.update(node.name for node, context in functions if context.inside is None)
+        facts.definitions.update(node.name for node, context in nodes.of(ast.ClassDef) if context.inside is None)
         for defined, context in functions:
             for decorator in defined.decorator_list:
                 if not isinstance(decorator, ast.Call):
@@ -207,28 +237,35 @@ class _Reading:
 
     def _names(self) -> None:
         used: defaultdict[str | None, set[str]] = defaultdict(set)
+        uses: defaultdict[str | None, set[Use]] = defaultdict(set)
         for name, context in self._nodes.of(ast.Name):
             used[context.inside].add(name.id)
+            if isinstance(name.ctx, ast.Load):
+                uses[context.inside].add(Use(name.id, None, context.main))
             if name.id == "__package__" and isinstance(name.ctx, ast.Store):
                 self._facts.package = True
         for attribute, context in self._nodes.of(ast.Attribute):
             used[context.inside].add(attribute.attr)
+            root = dotted(attribute)
+            uses[context.inside].add(Use(attribute.attr, root.partition(".")[0] if root else "", context.main))
             of_call = isinstance(attribute.value, ast.Call) and _last(attribute.value.func) == "get_ipython"
             if of_call and not context.guarded:
                 self._facts.shell.append(attribute.lineno)
-        self._facts.references = used
+        self._facts.references, self._facts.uses = used, uses
 
     def _import(self, node: ast.Import | ast.ImportFrom, context: Context) -> None:
         facts, used = self._facts, self._facts.references.setdefault(context.inside, set())
         if isinstance(node, ast.Import):
             for alias in node.names:
                 used.add(alias.name.rpartition(".")[2])
+                facts.imported[alias.asname or alias.name.partition(".")[0]] = alias.name
                 facts.imports.append(Import(node.lineno, 0, alias.name, (), context.guarded))
                 if alias.asname:
                     self._aliases[alias.asname] = alias.name
             return
         names = tuple(alias.name for alias in node.names)
         used.update(names)
+        facts.imported.update({alias.asname or alias.name: alias.name for alias in node.names})
         facts.imports.append(Import(node.lineno, node.level, node.module or "", names, context.guarded))
         if not node.level:
             self._aliases.update({alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names})

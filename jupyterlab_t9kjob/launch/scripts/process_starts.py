@@ -47,7 +47,7 @@ def own_launch(closure: Closure) -> tuple[Place, str | None] | None:
         for place in facts.launches:
             if place.what == "Process" and not _starts_ranks(closure):
                 continue
-            if used(closure, facts, place):
+            if closure.reach.runs(facts, place):
                 return place, path
     return None
 

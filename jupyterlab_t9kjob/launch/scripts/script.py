@@ -201,11 +201,16 @@ def _given(tree: ast.Module, facts: Facts) -> int | None:
 
 
 def _local_rank(options: list[ScriptOption], closure: Closure) -> ScriptOption | None:
-    """Return the option that gets the local rank if the script does not read it from torchrun's variable."""
+    """Return the option that gets the local rank if the script does not read it from torchrun's variable.
+
+    An option with a default says nothing if modules are missing, or if the script sets the rank by itself.
+    """
     reads = any("LOCAL_RANK" in facts.training.reads for facts in closure.facts)
+    sets = any("local_rank" in facts.training.attributes for facts in closure.facts)
     for option in options:
         own = option.dest == "local_rank" and option.kind in ("int", "text") and not option.library
-        if own and option.flags and (option.required or not reads):
+        required = option.required and option.condition is None
+        if own and option.flags and (required or not (reads or sets or not closure.complete)):
             return option
     return None
 

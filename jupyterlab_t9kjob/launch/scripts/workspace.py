@@ -10,6 +10,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -18,6 +19,7 @@ from ...core.system.files import open_regular
 from ..options.modules import MAX_ENTRIES, SOURCES, installed_folders, is_module, top_folder
 from .facts import Facts, Import, read_facts
 from .observation import observe
+from .reach import Reach
 from .tree_walk import walk
 
 MAX_FILES: Final = 300
@@ -60,6 +62,11 @@ class Closure:
     foreign: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     executed: set[str] = field(default_factory=set)
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Definitions that the script is likely to run."""
+        return Reach([self.script, *(self.modules[path] for path in self.executed)], self.facts)
 
     @property
     def facts(self) -> list[Facts]:

@@ -19,6 +19,7 @@ from jupyterlab_t9kjob.em.yaml_text import dump
 from jupyterlab_t9kjob.experiments.detail import association_of
 from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
 from jupyterlab_t9kjob.experiments.finder import find
+from jupyterlab_t9kjob.experiments.places import Places
 from jupyterlab_t9kjob.experiments.series import MOST_BUCKETS, Position, Series, reduced, small_curve
 from jupyterlab_t9kjob.experiments.sources.metric_file import read_batch
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
@@ -69,14 +70,14 @@ def test_finds_artifacts_through_mounts(tmp_path: Path) -> None:
         (tmp_path / place / "metadata.yaml").write_text("kind: Artifact\n")
 
     def path(**entry: str) -> str | None:
-        return association_of({"kind": "Artifact", **entry}, run, root).path
+        return association_of({"kind": "Artifact", **entry}, run, root, Places(root.folder)).path
 
     assert path(name="a_1", localDir=".em/artifacts/a_1") == "exp/.em/artifacts/a_1"
     assert path(name="b", localDir="out/b") == "exp/out/b"
     assert path(name="a_1", localDir="/gone/a_1") == "exp/.em/artifacts/a_1"
     assert path(name="c", localDir="/t9k/mnt/data/c") == "data/c"
     assert path(name="../../c", localDir="../../../../etc") is None
-    assert not association_of({"kind": "Model", "id": "1", "path": "x"}, run, root).found
+    assert not association_of({"kind": "Model", "id": "1", "path": "x"}, run, root, Places(root.folder)).found
 
 
 # Rule 3

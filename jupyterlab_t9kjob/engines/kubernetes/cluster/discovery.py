@@ -1,4 +1,4 @@
-"""Discovery of a cluster: version, kinds of jobs with their schemas, queueing systems, training runtimes, namespaces."""
+"""Discovery of a cluster: its version, kinds of jobs with schemas, queueing systems, runtimes, namespaces."""
 
 from __future__ import annotations
 

@@ -23,13 +23,15 @@ from ..modules import Module
 from ..program import Program
 from ..values import UNKNOWN
 
-WORDS = frozenset({"hydra"})
+WORDS = frozenset({"hydra", "hydra_main"})
 
 
 def read(program: Program) -> OptionsRead | None:
     """Return the values and groups of the program's configuration."""
     source = Source(program, WORDS)
     for call in source.calls("main", tops=("hydra",)):
+        return _read(source, call)
+    for call in source.calls("hydra_main", tops=("dora",)):  # Dora's decorator has the parameters of Hydra's.
         return _read(source, call)
     return None
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..facts import Place
 from ..observed import Assigned, Call, Constant, Observed, Ref, Scope, Value
-from ..process_starts import used
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -87,7 +86,11 @@ class Flow:
                     yield path, module, call
 
     def _runs(self, facts: Facts, call: Call) -> bool:
-        return used(self._closure, facts, Place(call.line, call.name, *call.scope, main=call.main))
+        return self.reaches(facts, call.line, call.scope, main=call.main)
+
+    def reaches(self, facts: Facts, line: int, scope: Scope, *, main: bool) -> bool:
+        """Return True if code in a line and scope of a module is likely to run."""
+        return self._closure.reach.runs(facts, Place(line, "", *scope, main=main))
 
     # -- values --------------------------------------------------------------------------------------------------------
 
@@ -188,11 +191,34 @@ class Flow:
             elif default is not None:
                 self._trace(default, (None, None), module, depth + 1, found, seen)
 
+    def arguments_of(self, origins: list[Origin]) -> set[str]:
+        """Return the keywords and identifiers in the arguments of the calls that a value comes from."""
+        made = {str(origin.value).rpartition(".")[2] for origin in origins if origin.kind == "call"}
+        found: set[str] = set()
+        for call in (call for name in made for call in self._sites.get(name, [])[:20]):
+            found.update(name for name, _value in call.keywords if name)
+            for value in (*call.args, *(value for _name, value in call.keywords)):
+                found |= value.names
+        return found
+
     # -- conditions ----------------------------------------------------------------------------------------------------
 
     def one_process(self, call: Call, module: Observed) -> bool:
         """Return True if a call runs in one process only, or if that can't be excluded."""
         return self._by_conditions(call.conditions) or self._guarded(call.scope, 0)
+
+    def only_if(self, scope: Scope, names: re.Pattern[str], depth: int = 0) -> bool:
+        """Return True if a function's name, or the conditions of all its calls, have certain identifiers."""
+        owner, function = scope
+        if function is None or depth > 5:
+            return False
+        if names.search(function):
+            return True
+        name = owner if function == "__init__" and owner else function
+        sites = [site for site in self._sites.get(name, []) if site.scope != scope]
+        return bool(sites) and all(
+            any(map(names.search, site.conditions)) or self.only_if(site.scope, names, depth + 1) for site in sites
+        )
 
     def _by_conditions(self, conditions: frozenset[str]) -> bool:
         return any(RANK.search(name) or self._derived(name) for name in conditions)

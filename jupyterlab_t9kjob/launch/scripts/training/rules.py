@@ -65,10 +65,17 @@ SPLITTERS: Final = frozenset(
     )
 )
 """Libraries that split the data among the processes themselves."""
+_OTHER_LAUNCHER: Final = re.compile(
+    r"^(?:debug|RANK|WORLD_SIZE|LOCAL_RANK)$|slurm|(?:^|_)(?:open)?mpi(?:_|$)|^OMPI_|^PMI|jsrun|lsf|itp|azureml|sagemaker",
+    re.IGNORECASE,
+)
+"""Identifiers of conditions and functions by which a script serves other launchers, or runs without torchrun."""
 _TCP: Final = re.compile(r"tcp://[\w.]+:\d+$")
 _PARALLEL_DATA: Final = re.compile(
     r"rank|world_?size|num_?replicas|shard|distributed|dist_|gpu_id|process", re.IGNORECASE
 )
+_SHARE: Final = re.compile(r"(?:^|_)rank|world_?size|num_?replicas|shard", re.IGNORECASE)
+"""Arguments by which a data set gets its process's share."""
 
 
 @dataclass(frozen=True)
@@ -163,13 +170,14 @@ def _addresses(flow: Flow) -> Iterator[Finding]:
         for name, assigned in module.environment:
             if name not in ("MASTER_ADDR", "MASTER_PORT") or assigned.conditions & {"MASTER_ADDR", "MASTER_PORT"}:
                 continue
-            if any(_not_distributed(word) for word in assigned.conditions):
+            if any(map(_OTHER_LAUNCHER.search, assigned.conditions)) or flow.only_if(assigned.scope, _OTHER_LAUNCHER):
                 continue
             origins = flow.trace(assigned.value, assigned.scope, module)
             constants = [origin.value for origin in origins if origin.kind == "constant"]
             certain = {origin.kind for origin in origins} == {"constant"} and len(constants) == 1
-            reached = assigned.scope[0] is None or facts.refers(assigned.scope[0]) or path is not None
-            if certain and reached:
+            main = "__name__" in assigned.conditions
+            given = constants[:1] not in ([], [None], [""])
+            if certain and given and flow.reaches(facts, assigned.line, assigned.scope, main=main):
                 yield Finding("address", assigned.line, path, what=name, value=str(constants[0]))
     for path, module, call in flow.calls("init_process_group"):
         value = call.argument(1, "init_method")
@@ -186,19 +194,6 @@ def _addresses(flow: Flow) -> Iterator[Finding]:
             and _TCP.match(str(constants[0]))
         ):
             yield Finding("address", call.line, path, what="init_method", value=constants[0])
-
-
-def _not_distributed(word: str) -> bool:
-    return word in (
-        "SLURM_PROCID",
-        "SLURM_JOB_ID",
-        "SLURM_NTASKS",
-        "OMPI_COMM_WORLD_RANK",
-        "debug",
-        "RANK",
-        "WORLD_SIZE",
-        "LOCAL_RANK",
-    )
 
 
 def _launchers(flow: Flow) -> Iterator[Finding]:
@@ -322,9 +317,10 @@ def _loaders(flow: Flow) -> Iterator[Finding]:
             continue
         dataset = call.argument(0, "dataset")
         parts = flow.trace(dataset, call.scope, module) if dataset else []
-        if any(origin.kind == "rank" for origin in parts) or any(
-            map(_PARALLEL_DATA.search, dataset.names if dataset else ())
-        ):
+        own = dataset.names if dataset else frozenset[str]()
+        if any(origin.kind == "rank" for origin in parts) or any(map(_PARALLEL_DATA.search, own)):
+            continue
+        if any(map(_SHARE.search, flow.arguments_of(parts))):
             continue
         if flow.one_process(call, module):
             continue

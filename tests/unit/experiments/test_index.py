@@ -1,0 +1,100 @@
+"""The index of runs, and the library that reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+from jupyter_server.services.contents.largefilemanager import LargeFileManager
+
+from jupyterlab_t9kjob import em
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
+from jupyterlab_t9kjob.experiments.curves import curves_of
+from jupyterlab_t9kjob.experiments.library import Library
+from jupyterlab_t9kjob.experiments.model import CurvesRequest
+from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ContentsRoot:
+    folder = tmp_path / "root"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return ContentsRoot(LargeFileManager(root_dir=str(folder)))
+
+
+def record(values: list[float]) -> Path:
+    with em.create_run(name="mnist", hparams={"lr": 0.1}) as run:
+        for step, value in enumerate(values):
+            run.log("train", {"loss": value}, step=step, epoch=step // 10)
+    return Path(run.local or "").resolve()
+
+
+def opened(root: ContentsRoot, cache: Path | None) -> Library:
+    library = Library(root, cache)
+    asyncio.run(library.search(root.folder))
+    return library
+
+
+def loss(library: Library) -> list[tuple[int, float | None, float]]:
+    runs = list(library.runs.values())
+    request = CurvesRequest(runs=[known.id for known in runs], metrics=["train.loss"])
+    return [(curve.count, curve.x[-1], max(curve.y)) for curve in curves_of(runs, request, library)]
+
+
+def test_a_second_server_reads_no_file_again(
+    root: ContentsRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = tmp_path / "cache"
+    record([*(float(number) for number in range(5000)), float("nan")])
+    first = opened(root, cache)
+    wanted = loss(first)
+    assert wanted == [(5001, 4999.0, 4999.0)]
+    # Another server of the same folder has no lock, and keeps an index of its own in memory.
+    assert loss(opened(root, cache)) == wanted
+    first.close()
+    monkeypatch.setattr(RecorderSource, "facts", None)
+    monkeypatch.setattr(RecorderSource, "metrics", None)
+    second = opened(root, cache)
+    [known] = second.runs.values()
+    assert (known.names, known.epoch) == (("train.loss",), 500.0)
+    [summary] = second.summaries("train.loss", [known]).values()
+    assert (summary.last, summary.low, summary.high, summary.count) == (
+        pytest.approx(float("nan"), nan_ok=True),
+        0,
+        4999,
+        5001,
+    )
+    assert max(summary.curve) == 4999
+    assert loss(second) == wanted
+    second.close()
+
+
+def test_changed_and_removed_runs(root: ContentsRoot, tmp_path: Path) -> None:
+    folder, gone = record([1.0]), record([2.0])
+    opened(root, tmp_path / "cache").close()
+    shutil.rmtree(gone)
+    run = em.load_run(str(folder))
+    run.log("train", {"loss": 9.0}, step=7)
+    run.finish()
+    library = opened(root, tmp_path / "cache")
+    assert loss(library) == [(2, 7.0, 9.0)]
+    library.close()
+
+
+@pytest.mark.parametrize("content", [b"", b"no database" * 1000])
+def test_a_damaged_index_is_made_again(root: ContentsRoot, tmp_path: Path, content: bytes) -> None:
+    record([1.0, 2.0])
+    opened(root, tmp_path / "cache").close()
+    [path] = (tmp_path / "cache").glob("*.sqlite")
+    path.write_bytes(content)
+    library = opened(root, tmp_path / "cache")
+    assert loss(library) == [(2, 1.0, 2.0)]
+    path.write_bytes(content)
+    library.unload(next(iter(library.runs.values())))
+    record([3.0])
+    asyncio.run(library.search(root.folder))
+    assert sorted(loss(library))[-1][2] == 3.0
+    library.close()
