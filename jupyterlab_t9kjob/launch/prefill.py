@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from ..core.engine.info import EngineInfo
+from ..core.job import JobSummary
 from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun, name_from, numbered
 from ..jobs.renaming import renamed
 from .kernels.kernels import refused
@@ -136,6 +138,11 @@ def runs_folder(source: Source | None, base: JobSpec | None, root: Path) -> Path
         return root / RUNS
     own = (Path(folder) for folder in base.tensorboard.log_dirs)
     return next((folder.parent for folder in own if folder.name == base.name), Path(base.working_dir or root) / RUNS)
+
+
+def names_of(jobs: Iterable[JobSummary]) -> set[str]:
+    """Return the names of jobs and of their sweeps: a sweep numbers its jobs, and so would a new one of its name."""
+    return {name for job in jobs for name in (job.name, job.sweep.name if job.sweep else job.name)}
 
 
 def taken_names(jobs: set[str], runs: Path) -> set[str]:

@@ -170,7 +170,7 @@ class Launch:
             base, notes = await self._brought_home(base, request.crossed_from, request.engine, request.namespace)
         jobs = await self._jobs.jobs(Query(engine=request.engine))
         runs = prefill.runs_folder(source, base, self._root.folder)
-        taken = await on_disk(runs, prefill.taken_names, {job.name for job in jobs}, runs)
+        taken = await on_disk(runs, prefill.taken_names, prefill.names_of(jobs), runs)
         if base is not None:
             spec = prefill.adapted_spec(base, source, kernels, taken, keep_name=keep_name)
         else:

@@ -3,6 +3,7 @@ import { Dialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ApiClient } from '../api/client';
 import { JobSummary } from '../api/types';
+import { isActive } from '../jobs/phase';
 import { namedDialog } from '../shell/dialog';
 import { notifyError } from '../shell/notices';
 import { notifySweep } from '../shell/sweepNotices';
@@ -51,16 +52,24 @@ const confirmStop = (
 const confirmDelete = (
   members: readonly JobSummary[],
   trans: TranslationBundle
-): Promise<boolean> =>
-  confirm(
+): Promise<boolean> => {
+  const active = members.filter(isActive).length;
+  const deleted = trans._n(
+    '%1 job will be deleted. Its record, its logs and the files that it wrote are kept.',
+    '%1 jobs will be deleted. Their records, their logs and the files that they wrote are kept.',
+    members.length
+  );
+  const ended = trans._n(
+    '%1 job that runs or waits is ended before.',
+    '%1 jobs that run or wait are ended before.',
+    active
+  );
+  return confirm(
     trans.__('Delete the sweep %1?', nameOf(members)),
-    trans._n(
-      '%1 job will be ended and deleted. Its record, its logs and the files that it wrote are kept.',
-      '%1 jobs will be ended and deleted. Their records, their logs and the files that they wrote are kept.',
-      members.length
-    ),
+    active > 0 ? `${deleted} ${ended}` : deleted,
     trans.__('Delete')
   );
+};
 
 /** Return the name of the sweep to which jobs belong. */
 function nameOf([first]: readonly JobSummary[]): string {

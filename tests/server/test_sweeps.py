@@ -30,8 +30,9 @@ async def form_of(api: Api, root: Path) -> dict[str, Any]:
 
 async def test_a_sweep_is_expanded_created_stopped_and_deleted(api: Api, jp_root_dir: Path) -> None:
     form = await form_of(api, jp_root_dir)
+    form["spec"]["name"] = "train-1"
     preview = (await api("POST", "launch", "sweep", body=form)).json
-    assert [job["name"] for job in preview["jobs"]] == ["lr-1", "lr-2", "lr-3"]
+    assert [job["name"] for job in preview["jobs"]] == ["train-1-1", "train-1-2", "train-1-3"]
     assert preview["summary"] == "3 jobs, 1 at a time" and (preview["total"], preview["limit"]) == (3, 6)
     assert [job["starts_first"] for job in preview["jobs"]] == [True, False, False]
     request = {**form, "request_id": "request-1"}
@@ -44,6 +45,8 @@ async def test_a_sweep_is_expanded_created_stopped_and_deleted(api: Api, jp_root
     assert [job["id"] for job in again.json["jobs"]] == ids
     taken = await api("POST", "sweeps", body={**form, "request_id": "request-2"})
     assert (taken.status, taken.json["code"]) == (422, "NameTaken")
+    # the next form proposes a name whose sweep would not meet the jobs of this one
+    assert (await api("POST", "launch", "prefill", body={"path": "train.py"})).json["spec"]["name"] == "train-2"
     sweep = answer.json["id"]
     stopped = await api("POST", "sweeps", sweep, "stop")
     assert stopped.status == 200 and {job["id"] for job in stopped.json["jobs"]} == set(ids)

@@ -28,7 +28,7 @@ from ..kernels.kernels import Kernels
 from ..launched import Launched
 from ..manifests import crossed
 from ..model import RecorderOffer
-from ..prefill import RUNS, fresh_spec, taken_names
+from ..prefill import RUNS, fresh_spec, names_of, taken_names
 from ..source_file import Source
 
 MOST_JOBS_READ = 20
@@ -144,12 +144,12 @@ class ClusterForm:
     async def _names(self) -> set[str]:
         """Return the names of the jobs in the namespace: those of this engine, and of all whose replicas are pods."""
         jobs = await self._jobs.jobs(Query())
-        return {
-            job.name
+        return names_of(
+            job
             for job in jobs
             if job.namespace == self._namespace
             and (job.engine == self._engine or self._jobs.engines.facts(job.engine).has_pods)
-        }
+        )
 
     def _name_taken(self, taken: str, name: str) -> Text:
         if not self._namespace:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ....core.command_lines import option_lines, quoted
 from ....core.job import EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
@@ -136,7 +136,9 @@ def command_of(spec: JobSpec) -> list[str]:
 
 def command_text(spec: JobSpec) -> str:
     """Return the command of the first replica as a user would type it, one option on each line."""
-    return " \\\n  ".join(shlex.quote(word) for word in command_of(spec))
+    command = command_of(spec)
+    start = next((index for index, word in enumerate(command) if word.startswith("-")), len(command))
+    return " \\\n  ".join([quoted(command[:start]), *option_lines(command[start:])])
 
 
 def running_time(job: TrackedJob, replicas: Sequence[ReplicaView]) -> tuple[float, float | None]:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from ....core.command_lines import option_lines, quoted
 from ....core.engine.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
 from ....core.translation import Text, _, _n, translated
@@ -237,17 +238,17 @@ def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
     if launcher is None:
         python = [part for part in (plan["program"][:3]) if part]
         start = next((i for i, part in enumerate(python[1:], 1) if part != "-m"), len(python) - 1)
-        lines = [_join(plan["program"][: start + 1]), *_options(plan["program"][start + 1 :])]
+        lines = [quoted(plan["program"][: start + 1]), *option_lines(plan["program"][start + 1 :])]
     else:
         endpoint = "localhost:0" if count == 1 else 'localhost:"${PORT:-29500}"'
-        options = _options(launcher[5:])
+        options = option_lines(launcher[5:])
         lines = [
-            _join(launcher[:3]),
-            _join(launcher[3:5]),
+            quoted(launcher[:3]),
+            quoted(launcher[3:5]),
             options[0],
             f"--rdzv-endpoint={endpoint}",
             *options[1:],
-            *_options(plan["program"]),
+            *option_lines(plan["program"]),
         ]
     text = f"cd {shlex.quote(str(cwd))}\n" + f" \\\n{INDENT}".join(lines)
     if count == 1:
@@ -293,29 +294,3 @@ def _resumed(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, cwd: P
         if resume.type == group.type and resume.args is not None:
             return program_of(spec, group, interpreter, cwd, resume.args)
     return None
-
-
-def _join(parts: list[str]) -> str:
-    return " ".join(shlex.quote(part) for part in parts)
-
-
-def _options(parts: list[str]) -> list[str]:
-    """Return arguments as lines: each option together with its values, other arguments alone."""
-    lines: list[list[str]] = []
-    for part in parts:
-        joins = lines and _is_option(lines[-1][0]) and not _is_option(part)
-        if joins and "=" not in lines[-1][0]:
-            lines[-1].append(part)
-        else:
-            lines.append([part])
-    return [_join(line) for line in lines]
-
-
-def _is_option(part: str) -> bool:
-    if not part.startswith("-"):
-        return False
-    try:
-        float(part)
-    except ValueError:
-        return True
-    return False
