@@ -16,7 +16,7 @@ import tempfile
 import threading
 from array import array
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -167,7 +167,7 @@ class Index:
             execute(
                 "UPDATE runs SET origin = ?, files = ?, facts = ?, epoch = ?, log = ?,"
                 " shape = (SELECT num FROM shapes WHERE names = ?) WHERE num = ?",
-                (origin, json.dumps(files), json.dumps(asdict(facts)), metrics.epoch(), _packed(metrics), shape, num),
+                (origin, json.dumps(files), json.dumps(vars(facts)), metrics.epoch(), _packed(metrics), shape, num),
             )
             self._database.executemany("INSERT OR IGNORE INTO metrics (name) VALUES (?)", ((name,) for name in names))
             self._database.executemany(

@@ -154,11 +154,15 @@ class Library:
 
     def below(self, top: Path) -> list[Known]:
         """Return the runs with files below a folder, or the run in it."""
-        return [known for folder, known in self.runs.items() if folder.is_relative_to(top)]
+        runs = list(self.runs.values())  # Other threads may add runs.
+        if top == self._root.folder:
+            return runs
+        prefix = self._root.api(top)
+        return [known for known in runs if known.path == prefix or str(known.path).startswith(f"{prefix}/")]
 
     def shown(self, top: Path) -> list[Known]:
         """Return the runs of the table of a folder: those with files and those of jobs."""
-        jobs = (known for known in self.jobs.values() if known.folder.is_relative_to(top))
+        jobs = (known for known in list(self.jobs.values()) if known.folder.is_relative_to(top))
         return [*(known for known in self.below(top) if not known.joined), *jobs]
 
     def add_job(self, job: str, known: Known) -> Known:

@@ -9,6 +9,7 @@ import math
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import Field, PlainSerializer, StringConstraints, WithJsonSchema
+from typing_extensions import TypedDict
 
 from ..core.base_model import Model, PlainText
 from ..core.job import EngineName, Time
@@ -61,19 +62,23 @@ class JobRef(Model):
     name: str
 
 
-class RunMetric(Model):
-    """One metric of a run in short. Minimum and maximum are those of the finite values."""
+class RunMetric(TypedDict):
+    """One metric of a run in short. Minimum and maximum are those of the finite values.
+
+    It is a dictionary, since an answer may have 100 000 of them and a model takes ten times as long to make.
+    """
 
     last: Number
-    last_step: Number | None = None
-    min: Number | None = Field(None, description="Null if no value is finite.")
-    min_step: Number | None = None
-    max: Number | None = None
-    max_step: Number | None = None
-    count: int = 0
-    curve: Numbers = Field(
-        default_factory=list, description="At most 44 values, reduced by extremes; empty unless asked by `curves`."
-    )
+    last_step: float | None
+    min: Annotated[float | None, Field(description="Null if no value is finite.")]
+    min_step: float | None
+    max: float | None
+    max_step: float | None
+    count: int
+    curve: Annotated[
+        list[float],
+        Field(description="At most 44 values, reduced by extremes; empty unless asked by `curves`."),
+    ]
 
 
 class RunRow(Model):

@@ -49,6 +49,8 @@ WATCH_SECONDS: Final = 60.0
 """How long a folder is watched after the last request."""
 FIRST_SECONDS: Final = 0.5
 """How long the first answer waits for the search."""
+BATCH_SECONDS: Final = 0.5
+"""How long changes are collected for one answer during a search."""
 MOST_UNREADABLE: Final = 50
 
 
@@ -107,6 +109,8 @@ class Experiments:
         end = time.monotonic() + HELD_SECONDS
         while revision == library.revision and (left := end - time.monotonic()) > 0:
             await library.wait(left)
+            if library.area(top).searching:
+                await asyncio.sleep(BATCH_SECONDS)
         jobs = Jobs(await self._jobs.jobs())
         return await asyncio.to_thread(self._table, top, revision, metrics, curves, jobs)
 
@@ -132,7 +136,7 @@ class Experiments:
             path = self.root.api(link)
             if path is not None:
                 unreadable.append(Unreadable(path=path, problem=_("This is a link. Runs behind links are not read.")))
-        gone = () if complete else library.removed.items()
+        gone = [] if complete else list(library.removed.items())
         return RunTable.model_construct(
             revision=current,
             complete=complete,

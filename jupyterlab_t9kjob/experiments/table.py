@@ -17,7 +17,7 @@ from .series import Series, small_curve
 from .status import reference, sentence_of, status_of
 
 MOST_METRICS: Final = 50
-MOST_CELLS: Final = 50_000
+MOST_CELLS: Final = 20_000
 """Summaries in an answer, without those that were asked for by name."""
 MOST_DISTINCT: Final = 1000
 MOST_COLUMNS: Final = 2000
@@ -110,7 +110,7 @@ def summary_of(series: Series, *, curve: bool) -> RunMetric:
         True to add its small curve.
     """
     last, low, high = series.last, series.low, series.high
-    return RunMetric.model_construct(
+    return RunMetric(
         last=last.value if last else float("nan"),
         last_step=last.position.step if last else None,
         min=low.value if low else None,
@@ -123,7 +123,7 @@ def summary_of(series: Series, *, curve: bool) -> RunMetric:
 
 
 def _of_index(stored: Summary, *, curve: bool) -> RunMetric:
-    return RunMetric.model_construct(
+    return RunMetric(
         last=stored.last,
         last_step=stored.last_step,
         min=stored.low,

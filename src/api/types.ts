@@ -5551,46 +5551,32 @@ export interface components {
         /**
          * RunMetric
          * @description One metric of a run in short. Minimum and maximum are those of the finite values.
+         *
+         *     It is a dictionary, since an answer may have 100 000 of them and a model takes ten times as long to make.
          */
         RunMetric: {
             /** Last */
             last: number | ("nan" | "inf" | "-inf");
-            /**
-             * Last Step
-             * @default null
-             */
-            last_step: number | ("nan" | "inf" | "-inf") | null;
+            /** Last Step */
+            last_step: number | null;
             /**
              * Min
              * @description Null if no value is finite.
-             * @default null
              */
-            min: number | ("nan" | "inf" | "-inf") | null;
-            /**
-             * Min Step
-             * @default null
-             */
-            min_step: number | ("nan" | "inf" | "-inf") | null;
-            /**
-             * Max
-             * @default null
-             */
-            max: number | ("nan" | "inf" | "-inf") | null;
-            /**
-             * Max Step
-             * @default null
-             */
-            max_step: number | ("nan" | "inf" | "-inf") | null;
-            /**
-             * Count
-             * @default 0
-             */
+            min: number | null;
+            /** Min Step */
+            min_step: number | null;
+            /** Max */
+            max: number | null;
+            /** Max Step */
+            max_step: number | null;
+            /** Count */
             count: number;
             /**
              * Curve
              * @description At most 44 values, reduced by extremes; empty unless asked by `curves`.
              */
-            curve: (number | ("nan" | "inf" | "-inf"))[];
+            curve: number[];
         };
         /**
          * RunPolicy

@@ -5,6 +5,7 @@ Events of one scalar, which are nearly all events of most files, are read withou
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from collections.abc import Iterator
@@ -75,7 +76,7 @@ class Events:
     def position(self, tag: str, index: int) -> Position:
         """Return the position of a scalar."""
         step, time = self.positions[tag][index]
-        return Position(float(step), None, time)
+        return Position(float(step), None, time if math.isfinite(time) else None)
 
     def add(self, tag: str, step: int, time: float, value: float) -> None:
         """Add a scalar."""

@@ -6,9 +6,11 @@ hundred times as long. The last item of a file is read when it is complete, or w
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from ..series import Locate, Position
@@ -82,15 +84,21 @@ def _regular(content: bytes) -> Batch | None:
     if not all(_all_start(lines[at::period], start) for at, start in starts):
         return None
 
+    positions: dict[int, Position] = {}
+
     def locate(index: int) -> Position:
+        known = positions.get(index)
+        if known is not None:
+            return known
         at = index * period + period
         epoch, step, time = lines[at - 3][11:], lines[at - 2][10:], lines[at - 1][15:]
-        return Position(_position(step), _position(epoch), seconds(time.decode(errors="replace").strip("'\"")))
+        found = Position(_position(step), _position(epoch), seconds(time.decode(errors="replace").strip("'\"")))
+        return positions.setdefault(index, found)
 
     found: dict[str, tuple[Sequence[float], Locate]] = {}
     for number, line in enumerate(names):
-        name = _name(line)
         prefix = line[: line.rfind(b": ") + 2]
+        name = _name(prefix)
         column = lines[number + 1 :: period]
         if name is None or not _all_start(column, prefix):
             return None
@@ -106,12 +114,13 @@ def _all_start(lines: Sequence[bytes], start: bytes) -> bool:
     return all(line[:length] == start for line in lines)
 
 
-def _name(line: bytes) -> str | None:
-    """Return the name of the metric in a line; None if the line is not `name: number`."""
-    if not line.startswith(b"    ") or line[4:5] in b" ?-":
+@lru_cache(maxsize=10_000)
+def _name(prefix: bytes) -> str | None:
+    """Return the name of the metric in the begin of a line; None if that is not `name: `."""
+    if not prefix.startswith(b"    ") or prefix[4:5] in b" ?-":
         return None
     try:
-        value = parse(line)
+        value = parse(prefix + b"0")
     except NotReadable:
         return None
     return text(next(iter(value)), _LONGEST_NAME) if isinstance(value, dict) and len(value) == 1 else None
@@ -130,9 +139,10 @@ def _numbers(lines: Sequence[bytes], start: int) -> list[float] | None:
 
 def _position(word: bytes) -> float | None:
     try:
-        return float(word)
+        number = float(word)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def _any(content: bytes) -> Batch:
@@ -176,6 +186,7 @@ def _item(parsed: Any) -> tuple[Mapping[str, float], Position]:
 
 def _number(value: Any) -> float | None:
     try:
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
     except OverflowError:
         return None
+    return number if number is not None and math.isfinite(number) else None
