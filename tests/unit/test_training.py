@@ -186,6 +186,9 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "is_main = rank == 0\nw = is_main and SummaryWriter()",
             "from accelerate import Accelerator\na = Accelerator()\nif a.is_main_process:\n    SummaryWriter()",
             START + "SummaryWriter('runs/' + os.environ['RANK'])",
+            START + "class Log:\n    def __init__(self, folder, enabled):\n        self.enabled = enabled\n"
+            "        if self.enabled:\n            SummaryWriter(folder)\n"
+            "def begin(folder, enabled=True):\n    Log(folder, enabled)\nbegin('runs', enabled=(rank == 0))",
         ],
     ),
     "address": (

@@ -34,6 +34,14 @@ class Origin(NamedTuple):
     value: Constant
 
 
+class Site(NamedTuple):
+    """A call with its place: number of the module, and number of the call in it."""
+
+    module: int
+    number: int
+    call: Call
+
+
 class Flow:
     """Values and conditions of a script and its modules.
 
@@ -59,16 +67,16 @@ class Flow:
         self.modules: list[tuple[str | None, Facts, Observed]] = [
             (path, facts, facts.training) for path, facts in [(None, closure.script), *closure.modules.items()]
         ]
-        self._sites: defaultdict[str, list[Call]] = defaultdict(list)
+        self._sites: defaultdict[str, list[Site]] = defaultdict(list)
         self._attributes: defaultdict[str, list[Assigned]] = defaultdict(list)
         self._names: defaultdict[str, list[Assigned]] = defaultdict(list)
         self._owners: dict[int, Observed] = {}
         self._given: set[str] = set()
         self._guards: dict[str, bool] = {}
         self._steps = 0
-        for _path, _facts, module in self.modules:
-            for call in module.calls:
-                self._sites[call.last].append(call)
+        for place, (_path, _facts, module) in enumerate(self.modules):
+            for number, call in enumerate(module.calls):
+                self._sites[call.last].append(Site(place, number, call))
                 for value in (*call.args, *(value for _, value in call.keywords)):
                     self._given.update(
                         part.name for part in value.parts if isinstance(part, Ref) and part.kind != "call"
@@ -80,10 +88,14 @@ class Flow:
 
     def calls(self, *names: str) -> Iterator[tuple[str | None, Observed, Call]]:
         """Yield the calls of functions with these last names that are likely to run, with path and module."""
-        for path, facts, module in self.modules:
-            for call in module.calls:
-                if call.last in names and self._runs(facts, call):
-                    yield path, module, call
+        for site in sorted(site for name in {*names} for site in self._sites.get(name, ())):
+            path, facts, module = self.modules[site.module]
+            if self._runs(facts, site.call):
+                yield path, module, site.call
+
+    def calls_in(self, facts: Facts, module: Observed, names: Collection[str]) -> Iterator[Call]:
+        """Yield the calls in one module of functions with these last names that are likely to run."""
+        return (call for call in module.calls if call.last in names and self._runs(facts, call))
 
     def _runs(self, facts: Facts, call: Call) -> bool:
         return self.reaches(facts, call.line, call.scope, main=call.main)
@@ -178,13 +190,13 @@ class Flow:
     ) -> None:
         position = module.parameters[function].index(name)
         default = module.defaults.get((function, name))
-        sites = [(site, other) for _p, _f, other in self.modules for site in other.calls if site.last == function]
-        for site, other in sites[:6]:
-            given = site.argument(position, name)
+        sites = self._sites.get(function, [])
+        for site in sites[:6]:
+            given = site.call.argument(position, name)
             if given is None:
                 given = default
             if given is not None:
-                self._trace(given, site.scope, other, depth + 1, found, seen)
+                self._trace(given, site.call.scope, self.modules[site.module][2], depth + 1, found, seen)
         if not sites:
             if name in self.options:
                 found.append(Origin("option", self.options[name]))
@@ -195,7 +207,7 @@ class Flow:
         """Return the keywords and identifiers in the arguments of the calls that a value comes from."""
         made = {str(origin.value).rpartition(".")[2] for origin in origins if origin.kind == "call"}
         found: set[str] = set()
-        for call in (call for name in made for call in self._sites.get(name, [])[:20]):
+        for call in (site.call for name in made for site in self._sites.get(name, [])[:20]):
             found.update(name for name, _value in call.keywords if name)
             for value in (*call.args, *(value for _name, value in call.keywords)):
                 found |= value.names
@@ -215,7 +227,7 @@ class Flow:
         if names.search(function):
             return True
         name = owner if function == "__init__" and owner else function
-        sites = [site for site in self._sites.get(name, []) if site.scope != scope]
+        sites = [site.call for site in self._sites.get(name, []) if site.call.scope != scope]
         return bool(sites) and all(
             any(map(names.search, site.conditions)) or self.only_if(site.scope, names, depth + 1) for site in sites
         )
@@ -229,13 +241,17 @@ class Flow:
         if known is None:
             self._guards[name] = False  # Ends the recursion.
             values = [*self._names.get(name, []), *self._attributes.get(name, [])][:12]
-            known = any(
-                any(RANK.search(found) for found in assigned.conditions)
-                or any(isinstance(part, Ref) and RANK.search(part.name) for part in assigned.value.parts)
-                for assigned in values
-            )
+            known = any(any(map(RANK.search, assigned.conditions)) or self._of_rank(assigned) for assigned in values)
             self._guards[name] = known
         return known
+
+    def _of_rank(self, assigned: Assigned) -> bool:
+        """Return True if a value is made from the rank, also through the parameters of functions."""
+        owner = self._owners.get(id(assigned))
+        parts = assigned.value.parts
+        if owner is None or any(isinstance(part, Ref) and RANK.search(part.name) for part in parts):
+            return owner is not None
+        return any(origin.kind == "rank" for origin in self.trace(assigned.value, assigned.scope, owner))
 
     def _guarded(self, scope: Scope, depth: int) -> bool:
         """Return True if a function runs in one process only, or if its calls are unknown."""
@@ -246,7 +262,7 @@ class Flow:
             if any(RANK.search(word) for word in module.decorated.get(function, ())):
                 return True
         name = owner if function == "__init__" and owner else function
-        sites = [site for site in self._sites.get(name, []) if site.scope != scope]
+        sites = [site.call for site in self._sites.get(name, []) if site.call.scope != scope]
         if not sites:
             # Nobody calls the function: it is the script's entry, or others decide when it runs.
             return not (function == "main" or name in self._given or self._is_entry(function))

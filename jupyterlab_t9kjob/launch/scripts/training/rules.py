@@ -219,10 +219,10 @@ def _launchers(flow: Flow) -> Iterator[Finding]:
 
 
 def _downloads(flow: Flow) -> Iterator[Finding]:
-    for path, _facts, module in flow.modules:
+    for path, facts, module in flow.modules:
         waits = {call.scope for call in module.calls if call.last in _ONCE}
-        for other, found, call in flow.calls(*_DOWNLOADS, *_with_download(module)):
-            if found is not module or other != path or call.scope in waits or flow.one_process(call, module):
+        for call in flow.calls_in(facts, module, {*_DOWNLOADS, *_with_download(module)}):
+            if call.scope in waits or flow.one_process(call, module):
                 continue
             if call.last in _DOWNLOADS or _is_true(flow, call, module):
                 yield Finding("download", call.line, path, what=call.last)
