@@ -1,5 +1,6 @@
 /** Client of the REST API of experiments. It is loaded with the first page of experiments. */
 import { HttpClient } from '../api/http';
+import { ArtifactDetail, Checksum, Flow, Preview } from '../api/types';
 import {
   ICurve,
   ICurvesRequest,
@@ -100,6 +101,33 @@ export class ExperimentsClient extends HttpClient {
   ): Promise<{ items: IRemovalItem[]; size: number }> {
     return this._send('POST', ['experiments', 'removal'], {
       body: { ids, dry_run }
+    });
+  }
+
+  /** Return the graph of runs and artifacts that are connected with one of them. */
+  flow(id: string): Promise<Flow> {
+    return this._get(['experiments', 'flow'], { id });
+  }
+
+  /** Return an artifact with its files and runs. */
+  artifact(id: string): Promise<ArtifactDetail> {
+    return this._get(['experiments', 'artifacts', id]);
+  }
+
+  /** Return the preview of a file of an artifact. */
+  preview(id: string, path: string): Promise<Preview> {
+    return this._get(['experiments', 'artifacts', id, 'preview'], { path });
+  }
+
+  /** Return the address from which a file of an artifact is downloaded, or shown as an image. */
+  fileUrl(id: string, path: string): string {
+    return this._url(['experiments', 'artifacts', id, 'file'], { path });
+  }
+
+  /** Compute the checksums of a file of an artifact; the server reads the whole file. */
+  checksum(id: string, path: string): Promise<Checksum> {
+    return this._send('POST', ['experiments', 'artifacts', id, 'checksum'], {
+      body: { path }
     });
   }
 }
