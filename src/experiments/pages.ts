@@ -6,7 +6,8 @@ import { IExperimentPlace } from './open';
 /** Loads the function that creates a page, by the kind of the page. A new kind is added here. */
 const LOADERS: Record<string, () => Promise<CreatePage>> = {
   runs: async () => (await import('./table/page')).create,
-  run: async () => (await import('./run/page')).createRunPage
+  run: async () => (await import('./run/page')).createRunPage,
+  artifact: async () => (await import('./artifact/page')).createArtifactPage
 };
 
 /** Return true if this version has a kind of page. */

@@ -17,7 +17,7 @@ import { FlowTable } from './FlowTable';
 import { around, firstSteps, found, MOST_DRAWN, related, Steps } from './graph';
 import { layout } from './layout';
 import { FlowToolbar, FlowView } from './FlowToolbar';
-import '../../../style/experiments-flow.css';
+import '../../../style/experiment-flow.css';
 
 /** Narrower panels have the table instead of the graph. */
 const NARROW = 760;

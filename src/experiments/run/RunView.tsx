@@ -7,6 +7,7 @@ import { Button } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
 import { errorIcon } from '../../ui/icons';
 import { IInnerTab, InnerTabs, tabId } from '../../ui/InnerTabs';
+import { LazyDataFlow } from '../flow/LazyDataFlow';
 import { IRunDetail } from '../types';
 import { FactsTable, factsOf } from './FactsTable';
 import { FilesPane } from './FilesPane';
@@ -109,7 +110,10 @@ function tabsOf(
       key: 'files',
       label: trans.__('Files'),
       count: files.length + checkpoints.length
-    }
+    },
+    ...(detail.run.origin === 'recorder'
+      ? [{ key: 'flow' as const, label: trans.__('Data flow') }]
+      : [])
   ];
 }
 
@@ -159,6 +163,15 @@ function Pane(
     case 'files':
       return <FilesPane detail={detail} lab={lab} trans={trans} />;
     case 'flow':
-      return null;
+      return (
+        <LazyDataFlow
+          id={model.id}
+          api={model.client}
+          open={(kind, id) =>
+            kind === 'run' ? lab.openRun(id) : lab.openArtifact(id)
+          }
+          trans={trans}
+        />
+      );
   }
 }

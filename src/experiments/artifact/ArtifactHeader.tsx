@@ -1,0 +1,82 @@
+/** Header of an artifact's page. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { copyIcon, folderIcon, refreshIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { ArtifactDetail } from '../../api/types';
+import { formatBytes } from '../../common/format';
+import { Button, IconButton } from '../../ui/Buttons';
+import { Icon } from '../../ui/Icon';
+import { Time } from '../../ui/Time';
+import { artifactIcon } from '../flow/NodeIcon';
+import { RenderMarkdown } from './Markdown';
+import { ArtifactModel } from './model';
+
+/** Functions of the lab that the page uses. */
+export interface IArtifactLab {
+  /** Opens the page of a run or an artifact. */
+  open(kind: 'run' | 'artifact', id: string): void;
+  /** Shows a folder in the file browser. */
+  openFolder(path: string): void;
+  copy(text: string): void;
+  /** Null if the lab cannot render Markdown. */
+  renderMarkdown: RenderMarkdown | null;
+}
+
+interface IArtifactHeaderProps {
+  model: ArtifactModel;
+  lab: IArtifactLab;
+  detail: ArtifactDetail;
+  trans: TranslationBundle;
+}
+
+/** Name, facts, labels and actions of an artifact. */
+export function ArtifactHeader({
+  model,
+  lab,
+  detail,
+  trans
+}: IArtifactHeaderProps): React.JSX.Element {
+  const { name, suffix, labels, path, size, created_at: created } = detail;
+  const files = trans._n('%1 file', '%1 files', detail.file_count);
+  return (
+    <header className="jp-t9k-Artifact-header">
+      <span className="jp-t9k-Flow-icon" aria-hidden>
+        <Icon of={artifactIcon} size={18} />
+      </span>
+      <h2 tabIndex={-1} title={name}>
+        {name}
+      </h2>
+      <span className="jp-t9k-secondary">
+        {[files, formatBytes(size), suffix].filter(Boolean).join(' · ')}
+        {created !== null && (
+          <>
+            {' · '}
+            <Time time={created} trans={trans} />
+          </>
+        )}
+      </span>
+      {labels.map((label, index) => (
+        <span key={index} className="jp-t9k-Artifact-label" title={label}>
+          {label}
+        </span>
+      ))}
+      <span className="jp-t9k-Artifact-actions">
+        {path !== null && (
+          <>
+            <Button icon={folderIcon} onClick={() => lab.openFolder(path)}>
+              {trans.__('Show the folder')}
+            </Button>
+            <Button icon={copyIcon} onClick={() => lab.copy(path)}>
+              {trans.__('Copy the path')}
+            </Button>
+          </>
+        )}
+        <IconButton
+          icon={refreshIcon}
+          label={trans.__('Refresh')}
+          onClick={() => void model.load()}
+        />
+      </span>
+    </header>
+  );
+}

@@ -1,0 +1,146 @@
+/** Preview of a file of an artifact. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import { downloadIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { ApiError } from '../../api/errors';
+import { ArtifactFile, Preview } from '../../api/types';
+import { formatBytes } from '../../common/format';
+import { LinkButton } from '../../ui/Buttons';
+import { CopyButton } from '../../ui/CopyButton';
+import { Icon } from '../../ui/Icon';
+import { FileIcon } from './FileList';
+import { Markdown, RenderMarkdown } from './Markdown';
+import { ArtifactModel } from './model';
+import { PreviewTable, PreviewText, Tensors } from './previewParts';
+
+interface IPreviewCardProps {
+  file: ArtifactFile;
+  model: ArtifactModel;
+  /** Renders Markdown; null if the lab cannot, and the text is shown. */
+  renderMarkdown: RenderMarkdown | null;
+  trans: TranslationBundle;
+}
+
+/** A file: its facts, its preview, its download and checksums. */
+export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
+  const { file, model, trans } = props;
+  const preview = model.preview(file.path);
+  const label = trans.__('Download %1', file.path);
+  return (
+    <section className="jp-t9k-Preview" aria-label={file.path}>
+      <header>
+        <FileIcon kind={file.kind} />
+        <h3>{file.path}</h3>
+        <span className="jp-t9k-secondary">{formatBytes(file.size)}</span>
+        <a
+          className="jp-t9k-IconButton"
+          href={model.client.fileUrl(model.id, file.path)}
+          download=""
+          title={label}
+          aria-label={label}
+        >
+          <Icon of={downloadIcon} size={16} />
+        </a>
+      </header>
+      {preview instanceof ApiError ? (
+        <p className="jp-t9k-secondary">
+          {preview.message} {preview.hint}
+        </p>
+      ) : (
+        preview && <Content {...props} preview={preview} />
+      )}
+      <Checksums {...props} />
+    </section>
+  );
+}
+
+function Content({
+  preview,
+  file,
+  model,
+  renderMarkdown,
+  trans
+}: IPreviewCardProps & { preview: Preview }): React.JSX.Element {
+  const { kind, truncated, size } = preview;
+  const text = preview.text ?? '';
+  switch (kind) {
+    case 'image':
+      return (
+        <img
+          src={model.client.fileUrl(model.id, file.path)}
+          alt={file.path}
+          loading="lazy"
+        />
+      );
+    case 'table':
+      return <PreviewTable preview={preview} trans={trans} />;
+    case 'tensors':
+      return <Tensors preview={preview} trans={trans} />;
+    case 'none':
+      return (
+        <p className="jp-t9k-secondary">
+          {preview.problem ?? trans.__('There is no preview of this file.')}
+        </p>
+      );
+  }
+  return (
+    <>
+      {kind === 'markdown' && renderMarkdown ? (
+        <Markdown text={text} render={renderMarkdown} />
+      ) : (
+        <PreviewText text={text} />
+      )}
+      {truncated && (
+        <p className="jp-t9k-secondary">
+          {trans.__('Only the beginning of %1 is shown.', formatBytes(size))}
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The checksums of a file, which are computed when the user asks for them. */
+function Checksums({
+  file,
+  model,
+  trans
+}: IPreviewCardProps): React.JSX.Element {
+  const sums = model.checksum(file.path);
+  if (sums === null) {
+    return (
+      <p className="jp-t9k-Preview-sums">
+        <LinkButton onClick={() => model.computeChecksum(file.path)}>
+          {trans.__('Compute checksums')}
+        </LinkButton>
+      </p>
+    );
+  }
+  if (!sums || sums instanceof ApiError) {
+    return (
+      <p className="jp-t9k-Preview-sums jp-t9k-secondary" role="status">
+        {sums ? sums.message : trans.__('Reading the file…')}
+      </p>
+    );
+  }
+  return (
+    <dl className="jp-t9k-Preview-sums">
+      {[
+        ['MD5', sums.md5],
+        ['SHA-256', sums.sha256]
+      ].map(([name, sum]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <code>{sum}</code>{' '}
+            <CopyButton
+              text={sum}
+              label={trans.__('Copy')}
+              kind="link"
+              trans={trans}
+            />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

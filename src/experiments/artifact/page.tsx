@@ -1,0 +1,90 @@
+/** Page of an artifact; loaded when its tab is opened. */
+import { Clipboard, Notification, ReactWidget } from '@jupyterlab/apputils';
+import * as React from 'react';
+import { notifyError } from '../../shell/notices';
+import { ExperimentsClient } from '../client';
+import { artifactIcon } from '../flow/NodeIcon';
+import { CreatePage, IExperimentsLab } from '../host';
+import { openArtifact, openRun } from '../open';
+import { IArtifactLab } from './ArtifactHeader';
+import { ArtifactView } from './ArtifactView';
+import { ArtifactModel } from './model';
+import '../../../style/pages.css';
+import '../../../style/experiment-flow.css';
+import '../../../style/experiment-artifact.css';
+
+/** Create the content of an artifact's tab. */
+export const createArtifactPage: CreatePage = async ({ ids }, lab) => {
+  const client = new ExperimentsClient(lab.jobs.api.serverSettings, lab.trans);
+  return new ArtifactWidget(new ArtifactModel(client, ids[0] ?? ''), lab);
+};
+
+/** Content of an artifact's tab. */
+class ArtifactWidget extends ReactWidget {
+  constructor(
+    private readonly _model: ArtifactModel,
+    private readonly _lab: IExperimentsLab
+  ) {
+    super();
+    this.addClass('jp-t9k-View');
+    this.addClass('jp-t9k-ArtifactTab');
+    this.node.tabIndex = -1;
+    this.title.icon = artifactIcon;
+    this.title.label = _lab.trans.__('Artifact');
+    this._functions = functionsOf(_lab);
+    _model.changed.connect(this._entitle, this);
+  }
+
+  override dispose(): void {
+    if (!this.isDisposed) {
+      super.dispose();
+      this._model.dispose();
+    }
+  }
+
+  /** Focus the artifact's name, or the tab before the artifact is known. */
+  protected override onActivateRequest(): void {
+    if (!this.node.contains(document.activeElement)) {
+      const name = this.node.querySelector<HTMLElement>('h2');
+      (name ?? this.node).focus({ preventScroll: true });
+    }
+  }
+
+  protected override render(): React.JSX.Element {
+    return (
+      <ArtifactView
+        model={this._model}
+        lab={this._functions}
+        trans={this._lab.trans}
+      />
+    );
+  }
+
+  private _entitle(): void {
+    const { detail } = this._model;
+    if (detail) {
+      this.title.label = detail.name;
+      this.title.caption = detail.path ?? detail.name;
+    }
+  }
+
+  private readonly _functions: IArtifactLab;
+}
+
+/** Return the lab's functions for the page. */
+function functionsOf({ app, trans }: IExperimentsLab): IArtifactLab {
+  const { commands } = app;
+  return {
+    open: (kind, id) =>
+      kind === 'run' ? openRun(commands, id) : openArtifact(commands, id),
+    openFolder: path =>
+      void commands
+        .execute('filebrowser:open-path', { path })
+        .catch((error: unknown) => notifyError(error, trans)),
+    copy: text => {
+      Clipboard.copyToSystem(text);
+      Notification.success(trans.__('Copied'), { autoClose: 3000 });
+    },
+    renderMarkdown: null
+  };
+}
