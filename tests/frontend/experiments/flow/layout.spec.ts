@@ -1,4 +1,4 @@
-import { Flow, FlowNode } from '../../../../src/api/types';
+import { Flow } from '../../../../src/api/types';
 import {
   around,
   firstSteps,
@@ -13,22 +13,7 @@ import {
   nodeAt,
   pathOf
 } from '../../../../src/experiments/flow/layout';
-
-/** Return a graph of edges such as “data train”; “!” marks a cycle. */
-function flowOf(...edges: string[]): Flow {
-  const pairs = edges.map(edge => edge.replace('!', '').split(' '));
-  const ids = [...new Set(pairs.flat())];
-  return {
-    nodes: ids.map((id): FlowNode => ({
-      ...{ id, kind: 'artifact', name: id, suffix: 'abc123', status: null },
-      ...{ detail: null, found: true, path: id }
-    })),
-    edges: pairs.map(([source, target], index) => ({
-      ...{ source, target, cycle: edges[index].endsWith('!') }
-    })),
-    truncated: false
-  };
-}
+import { flowOf } from './flowFakes';
 
 /** Expect that no nodes overlap, and that lines are straight and pass no node. */
 function expectClear({ nodes, edges, width, height }: ILayout): void {
