@@ -37,6 +37,8 @@ export function ArtifactHeader({
   trans
 }: IArtifactHeaderProps): React.JSX.Element {
   const { name, suffix, labels, path, size, created_at: created } = detail;
+  // The file browser does not show hidden folders, such as `.em`.
+  const isHidden = path?.split('/').some(part => part.startsWith('.'));
   const files = trans._n('%1 file', '%1 files', detail.file_count);
   return (
     <header className="jp-t9k-Artifact-header">
@@ -63,9 +65,11 @@ export function ArtifactHeader({
       <span className="jp-t9k-Artifact-actions">
         {path !== null && (
           <>
-            <Button icon={folderIcon} onClick={() => lab.openFolder(path)}>
-              {trans.__('Show the folder')}
-            </Button>
+            {!isHidden && (
+              <Button icon={folderIcon} onClick={() => lab.openFolder(path)}>
+                {trans.__('Show the folder')}
+              </Button>
+            )}
             <Button icon={copyIcon} onClick={() => lab.copy(path)}>
               {trans.__('Copy the path')}
             </Button>

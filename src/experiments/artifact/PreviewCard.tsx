@@ -109,7 +109,10 @@ function Checksums({
   if (sums === null) {
     return (
       <p className="jp-t9k-Preview-sums">
-        <LinkButton onClick={() => model.computeChecksum(file.path)}>
+        <LinkButton
+          aria-label={trans.__('Compute checksums of %1', file.path)}
+          onClick={() => model.computeChecksum(file.path)}
+        >
           {trans.__('Compute checksums')}
         </LinkButton>
       </p>

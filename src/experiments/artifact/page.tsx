@@ -1,5 +1,7 @@
 /** Page of an artifact; loaded when its tab is opened. */
 import { Clipboard, Notification, ReactWidget } from '@jupyterlab/apputils';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { notifyError } from '../../shell/notices';
 import { ExperimentsClient } from '../client';
@@ -16,14 +18,17 @@ import '../../../style/experiment-artifact.css';
 /** Create the content of an artifact's tab. */
 export const createArtifactPage: CreatePage = async ({ ids }, lab) => {
   const client = new ExperimentsClient(lab.jobs.api.serverSettings, lab.trans);
-  return new ArtifactWidget(new ArtifactModel(client, ids[0] ?? ''), lab);
+  const model = new ArtifactModel(client, ids[0] ?? '');
+  const registry = await lab.app.resolveOptionalService(IRenderMimeRegistry);
+  return new ArtifactWidget(model, lab, registry);
 };
 
 /** Content of an artifact's tab. */
 class ArtifactWidget extends ReactWidget {
   constructor(
     private readonly _model: ArtifactModel,
-    private readonly _lab: IExperimentsLab
+    private readonly _lab: IExperimentsLab,
+    registry: IRenderMimeRegistry | null
   ) {
     super();
     this.addClass('jp-t9k-View');
@@ -31,7 +36,7 @@ class ArtifactWidget extends ReactWidget {
     this.node.tabIndex = -1;
     this.title.icon = artifactIcon;
     this.title.label = _lab.trans.__('Artifact');
-    this._functions = functionsOf(_lab);
+    this._functions = functionsOf(_lab, registry);
     _model.changed.connect(this._entitle, this);
   }
 
@@ -72,7 +77,10 @@ class ArtifactWidget extends ReactWidget {
 }
 
 /** Return the lab's functions for the page. */
-function functionsOf({ app, trans }: IExperimentsLab): IArtifactLab {
+function functionsOf(
+  { app, trans }: IExperimentsLab,
+  registry: IRenderMimeRegistry | null
+): IArtifactLab {
   const { commands } = app;
   return {
     open: (kind, id) =>
@@ -85,6 +93,18 @@ function functionsOf({ app, trans }: IExperimentsLab): IArtifactLab {
       Clipboard.copyToSystem(text);
       Notification.success(trans.__('Copied'), { autoClose: 3000 });
     },
-    renderMarkdown: null
+    renderMarkdown: registry && (text => renderMarkdown(text, registry))
   };
+}
+
+/** Render Markdown without trusting it: the lab's sanitizer removes scripts. */
+async function renderMarkdown(
+  text: string,
+  registry: IRenderMimeRegistry
+): Promise<Widget> {
+  const type = 'text/markdown';
+  const renderer = registry.createRenderer(type);
+  const data = { [type]: text };
+  await renderer.renderModel(registry.createModel({ data, trusted: false }));
+  return renderer;
 }

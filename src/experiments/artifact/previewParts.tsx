@@ -21,7 +21,11 @@ export function PreviewTable({
           <thead>
             <tr>
               {columns.map((column, index) => (
-                <th key={index} scope="col">
+                <th
+                  key={index}
+                  scope="col"
+                  className={numberClass(rows[0]?.[index])}
+                >
                   {column}
                 </th>
               ))}
@@ -31,12 +35,7 @@ export function PreviewTable({
             {rows.map((row, index) => (
               <tr key={index}>
                 {row.map((value, column) => (
-                  <td
-                    key={column}
-                    className={
-                      isNumber(value) ? 'jp-t9k-Table-number' : undefined
-                    }
-                  >
+                  <td key={column} className={numberClass(value)}>
                     {value === null ? '' : String(value)}
                   </td>
                 ))}
@@ -57,13 +56,14 @@ export function PreviewTable({
   );
 }
 
-function isNumber(value: unknown): boolean {
-  return (
+/** Return the class of a cell: numbers are aligned at the right. */
+function numberClass(value: unknown): string | undefined {
+  const isNumber =
     typeof value === 'number' ||
     (typeof value === 'string' &&
       value.trim() !== '' &&
-      Number.isFinite(Number(value)))
-  );
+      Number.isFinite(Number(value)));
+  return isNumber ? 'jp-t9k-Table-number' : undefined;
 }
 
 /** Names and shapes of tensors. */

@@ -93,7 +93,7 @@ describe('the page of an artifact', () => {
     expect(open).toHaveBeenCalledWith('run', 'run:train');
     await act(async () => {
       fireEvent.click(
-        screen.getByRole('button', { name: 'Compute checksums' })
+        screen.getByRole('button', { name: 'Compute checksums of a.txt' })
       );
     });
     screen.getByText('m'.repeat(32));
