@@ -45,11 +45,11 @@ test('from a run over the data flow to an artifact', async ({ page }) => {
   const lab = new OwnLab('artifact');
   const theme = async (name: 'Dark' | 'Light'): Promise<void> => {
     await run(page, 'apputils:change-theme', { theme: `JupyterLab ${name}` });
-    await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
     await expect(page.locator('body')).toHaveAttribute(
       'data-jp-theme-light',
       String(name === 'Light')
     );
+    await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
   };
   const themed = Object.assign(page, {
     theme: {

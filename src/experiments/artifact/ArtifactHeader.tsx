@@ -41,7 +41,7 @@ export function ArtifactHeader({
   const isHidden = path?.split('/').some(part => part.startsWith('.'));
   const files = trans._n('%1 file', '%1 files', detail.file_count);
   return (
-    <header className="jp-t9k-Artifact-header">
+    <div className="jp-t9k-Artifact-header">
       <span className="jp-t9k-Flow-icon" aria-hidden>
         <Icon of={artifactIcon} size={18} />
       </span>
@@ -81,6 +81,6 @@ export function ArtifactHeader({
           onClick={() => void model.load()}
         />
       </span>
-    </header>
+    </div>
   );
 }

@@ -35,6 +35,9 @@ const PREVIEW = {
 
 describe('the page of an artifact', () => {
   const open = jest.fn();
+  let model: ArtifactModel;
+
+  afterEach(() => model.dispose());
   const client = {
     artifact: jest.fn(),
     preview: jest.fn(),
@@ -44,7 +47,7 @@ describe('the page of an artifact', () => {
 
   async function show(files: ArtifactFile[]): Promise<void> {
     client.artifact.mockResolvedValue(detailOf(files));
-    const model = new ArtifactModel(
+    model = new ArtifactModel(
       client as unknown as ExperimentsClient,
       'a1'
     );
@@ -125,7 +128,7 @@ describe('the page of an artifact', () => {
 
   it('says that it is gone, and can be read again', async () => {
     client.artifact.mockRejectedValue(new ApiError(404, { message: 'Gone.' }));
-    const model = new ArtifactModel(
+    model = new ArtifactModel(
       client as unknown as ExperimentsClient,
       'a1'
     );
