@@ -7,7 +7,8 @@ import { IExperimentPlace } from './open';
 const LOADERS: Record<string, () => Promise<CreatePage>> = {
   runs: async () => (await import('./table/page')).create,
   run: async () => (await import('./run/page')).createRunPage,
-  artifact: async () => (await import('./artifact/page')).createArtifactPage
+  artifact: async () => (await import('./artifact/page')).createArtifactPage,
+  comparison: async () => (await import('./compare/page')).createComparisonPage
 };
 
 /** Return true if this version has a kind of page. */

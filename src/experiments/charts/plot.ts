@@ -1,6 +1,7 @@
 /** Drawing of a chart with uPlot. */
 import uPlot from 'uplot';
 import { IDrawing, RAW_OPACITY } from './drawing';
+import { nearest } from './lines';
 import { dashOf, IColours } from './palette';
 import { Range, ReadingLine } from './readingLine';
 
@@ -119,6 +120,9 @@ function optionsOf(options: IPlotOptions): uPlot.Options {
         ...axis,
         space: 36,
         size: 52,
+        ...(drawing.isLog && {
+          splits: (_plot, _axis, min, max) => logSplits(min, max)
+        }),
         values: (_, splits) =>
           splits.map(value => (value == null ? '' : options.formatY(value)))
       }
@@ -128,9 +132,24 @@ function optionsOf(options: IPlotOptions): uPlot.Options {
     hooks: {
       draw: [plot => drawMark(plot, options)],
       setSelect: [plot => select(plot, options.line)],
-      ready: [plot => listen(plot, options.line)]
+      ready: [plot => listen(plot, options)]
     }
   };
+}
+
+/** Return the labelled values of a log scale: powers of ten, with 2 and 5 between them on a short scale. */
+export function logSplits(min: number, max: number): number[] {
+  const [first, last] = [
+    Math.floor(Math.log10(min)),
+    Math.ceil(Math.log10(max))
+  ];
+  const step = Math.max(1, Math.ceil((last - first) / 6));
+  const within = last - first > 2 ? [1] : [1, 2, 5];
+  const splits: number[] = [];
+  for (let power = first; power <= last; power += step) {
+    splits.push(...within.map(factor => Number(`${factor}e${power}`)));
+  }
+  return splits.filter(value => value >= min * 0.999 && value <= max * 1.001);
 }
 
 function seriesOf(
@@ -183,12 +202,15 @@ function cursorOf({ drawing, line, colours }: IPlotOptions): uPlot.Cursor {
   };
 }
 
-/** Follow the pointer, and hold the line on a click. */
-function listen(plot: uPlot, line: ReadingLine): void {
+/** Follow the pointer from point to point, and hold the line on a click. */
+function listen(plot: uPlot, { line, drawing: { x } }: IPlotOptions): void {
   let pressedAt = -Infinity;
   const { over } = plot;
-  const at = (event: MouseEvent): number =>
-    plot.posToVal(event.clientX - over.getBoundingClientRect().left, 'x');
+  const at = (event: MouseEvent): number => {
+    const { left } = over.getBoundingClientRect();
+    const value = plot.posToVal(event.clientX - left, 'x');
+    return x[nearest(x, value)] ?? value;
+  };
   over.addEventListener('mousemove', event => {
     if (event.buttons === 0) {
       line.follow(at(event));

@@ -20,6 +20,11 @@ export function labAround(lab: IExperimentsLab): IRunLab {
       }),
     openRun: id => openRun(commands, id),
     openComparison: ids => openComparison(commands, ids),
+    openRuns: filter =>
+      void commands.execute(CommandIDs.openExperiments, {
+        page: 'runs',
+        filter
+      }),
     hasArtifacts: lab.hasPage('artifact'),
     openArtifact: id => openArtifact(commands, id),
     openFile: path => void commands.execute('docmanager:open', { path }),

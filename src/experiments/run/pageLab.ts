@@ -8,6 +8,8 @@ export interface IRunLab {
   openRun(id: string): void;
   /** Show the comparison of runs. */
   openComparison(ids: readonly string[]): void;
+  /** Show the runs that match a filter in the table of runs. */
+  openRuns(filter: string): void;
   /** True if this version has pages of artifacts. */
   hasArtifacts: boolean;
   /** Show the page of an artifact. */

@@ -1,0 +1,216 @@
+/** Curves of the compared runs, one chart for each metric. */
+import { TranslationBundle } from '@jupyterlab/translation';
+import * as React from 'react';
+import { useSignal } from '../../common/hooks';
+import { Banner } from '../../ui/Banner';
+import { LinkButton } from '../../ui/Buttons';
+import { Chart } from '../charts/Chart';
+import { ChartsToolbar } from '../charts/ChartsToolbar';
+import { ILine, spreadOf } from '../charts/drawing';
+import { leftOutText, positionText } from '../charts/text';
+import { ICurve, IRunRow } from '../types';
+import { CompareModel, MOST_SHOWN } from './model';
+
+/** Charts that are shown without a fold. */
+const MOST_OPEN = 6;
+/** Points of a mean of many runs. */
+const MEAN_POINTS = 200;
+
+interface ICurvesPaneProps {
+  model: CompareModel;
+  runs: readonly IRunRow[];
+  /** Names of runs by their ids. */
+  labels: ReadonlyMap<string, string>;
+  trans: TranslationBundle;
+}
+
+/** Overlaid curves. Of more than eight runs, the mean and the extremes are drawn. */
+export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
+  const { model, runs, trans } = props;
+  const { curves, line, look } = model;
+  useSignal(line.changed);
+  useSignal(line.zoomed);
+  const [isOpen, setIsOpen] = React.useState(false);
+  const { common, partial } = metricsOf(runs);
+  const first = common.slice(0, MOST_OPEN);
+  const rest = [...common.slice(MOST_OPEN), ...partial];
+  const chart = (metric: string): React.JSX.Element => (
+    <MetricCurves key={metric} {...props} metric={metric} />
+  );
+  return (
+    <div className="jp-t9k-CompareCurves">
+      <ChartsToolbar
+        look={look}
+        setLook={next => model.setLook({ ...look, ...next })}
+        asTable={look.asTable}
+        setAsTable={asTable => model.setLook({ ...look, asTable })}
+        trans={trans}
+        after={
+          <>
+            {line.at !== null && (
+              <strong>{positionText(line.at, look.x, trans)}</strong>
+            )}
+            {line.range && (
+              <LinkButton onClick={() => line.zoom(null)}>
+                {trans.__('Show the whole range')}
+              </LinkButton>
+            )}
+          </>
+        }
+      />
+      {curves.failure && (
+        <Banner
+          level="warning"
+          title={trans.__('The curves could not be read.')}
+          actions={
+            <LinkButton onClick={() => curves.refresh()}>
+              {trans.__('Try now')}
+            </LinkButton>
+          }
+        >
+          {curves.failure.message}
+        </Banner>
+      )}
+      {runs.length > MOST_SHOWN && (
+        <p className="jp-t9k-CompareCurves-note jp-t9k-secondary">
+          {trans.__('Mean and extremes of %1 runs', runs.length)}
+        </p>
+      )}
+      {common.length + partial.length === 0 && (
+        <p className="jp-t9k-MetricsPane-none">
+          {trans.__('The runs have no metrics.')}
+        </p>
+      )}
+      <div className="jp-t9k-Charts">{first.map(chart)}</div>
+      {rest.length > 0 && (
+        <details
+          className="jp-t9k-Fold"
+          open={isOpen}
+          onToggle={event => setIsOpen(event.currentTarget.open)}
+        >
+          <summary>
+            <strong>
+              {trans._n('%1 more metric', '%1 more metrics', rest.length)}
+            </strong>{' '}
+            <span className="jp-t9k-caption">
+              {rest.slice(0, 5).join(', ')}
+              {partial.length > 0 &&
+                ` · ${trans._n(
+                  '%1 that not all runs have',
+                  '%1 that not all runs have',
+                  partial.length
+                )}`}
+            </span>
+          </summary>
+          {isOpen && <div className="jp-t9k-Charts">{rest.map(chart)}</div>}
+        </details>
+      )}
+    </div>
+  );
+}
+
+/** Return the metrics that all runs have, validation first, and those that only some have. */
+function metricsOf(runs: readonly IRunRow[]): {
+  common: string[];
+  partial: string[];
+} {
+  const counts = new Map<string, number>();
+  for (const { metrics } of runs) {
+    for (const name of Object.keys(metrics)) {
+      counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  const names = [...counts.keys()].sort(
+    (a, b) => Number(/^train/i.test(a)) - Number(/^train/i.test(b))
+  );
+  const isCommon = (name: string): boolean => counts.get(name) === runs.length;
+  return {
+    common: names.filter(isCommon),
+    partial: names.filter(name => !isCommon(name))
+  };
+}
+
+interface IMetricCurvesProps extends ICurvesPaneProps {
+  metric: string;
+}
+
+/** Chart of one metric of all runs. */
+function MetricCurves(props: IMetricCurvesProps): React.JSX.Element {
+  const { model, runs, metric, trans } = props;
+  const { curves, line, look } = model;
+  useSignal(curves.changed);
+  const found = curves.get(metric);
+  const version = curves.version(metric);
+  const names = runs.map(({ id }) => props.labels.get(id)).join('\n');
+  const lines = React.useMemo(
+    () => (found ? linesOf(props, found) : null),
+    // the curves change with their version
+    [model, version, names, look.x]
+  );
+  const onShown = React.useCallback(
+    () => curves.show([metric]),
+    [curves, metric]
+  );
+  const onWidth = React.useCallback(
+    (width: number) => model.setWidth(width),
+    [model]
+  );
+  return (
+    <Chart
+      title={metric}
+      lines={lines}
+      look={look}
+      line={line}
+      extent={look.x === 'time' ? null : curves.extent}
+      caption={found && leftOutText(found, trans)}
+      asTable={look.asTable}
+      onShown={onShown}
+      onWidth={onWidth}
+      trans={trans}
+    />
+  );
+}
+
+function linesOf(
+  { model, runs, labels, trans }: IMetricCurvesProps,
+  curves: readonly ICurve[]
+): ILine[] {
+  const isTime = model.look.x === 'time';
+  const originOf = (curve: ICurve): number =>
+    isTime
+      ? (runs.find(({ id }) => id === curve.run)?.started_at ?? curve.x[0] ?? 0)
+      : 0;
+  const mine = curves.filter(({ run }) => labels.has(run));
+  if (runs.length > MOST_SHOWN) {
+    const shifted = mine.map(curve => ({
+      ...curve,
+      x: curve.x.map(at => at - originOf(curve))
+    }));
+    const spread = spreadOf(shifted, MEAN_POINTS);
+    const line = (label: string, curve: ICurve, style: number): ILine => ({
+      ...{ key: label, label, curve, style },
+      origin: 0
+    });
+    return spread
+      ? [
+          line(trans.__('mean'), spread.mean, 0),
+          line(trans.__('least'), spread.least, 2),
+          line(trans.__('greatest'), spread.greatest, 1)
+        ]
+      : [];
+  }
+  return runs.flatMap(run => {
+    const curve = mine.find(each => each.run === run.id);
+    return curve
+      ? [
+          {
+            key: run.id,
+            label: labels.get(run.id) ?? run.name,
+            curve,
+            style: model.styleOf(run),
+            origin: originOf(curve)
+          }
+        ]
+      : [];
+  });
+}
