@@ -14,9 +14,8 @@ interface IChartsToolbarProps {
   setLook(look: ILook): void;
   asTable: boolean;
   setAsTable(asTable: boolean): void;
-  /** Controls before and after the common ones. */
+  /** Controls before the common ones. */
   before?: React.ReactNode;
-  after?: React.ReactNode;
   trans: TranslationBundle;
 }
 
@@ -73,7 +72,6 @@ export function ChartsToolbar(props: IChartsToolbarProps): React.JSX.Element {
         {trans.__('Log scale')}
       </label>
       <span className="jp-t9k-ChartsToolbar-space" />
-      {props.after}
       <Segments<'charts' | 'table'>
         aria-label={trans.__('Show as')}
         segments={[

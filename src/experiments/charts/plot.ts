@@ -131,7 +131,6 @@ function optionsOf(options: IPlotOptions): uPlot.Options {
     cursor: cursorOf(options),
     hooks: {
       draw: [plot => drawMark(plot, options)],
-      setSelect: [plot => select(plot, options.line)],
       ready: [plot => listen(plot, options)]
     }
   };
@@ -202,7 +201,7 @@ function cursorOf({ drawing, line, colours }: IPlotOptions): uPlot.Cursor {
   };
 }
 
-/** Follow the pointer from point to point, and hold the line on a click. */
+/** Follow the pointer from point to point, hold the line on a click, and zoom to the range of a drag. */
 function listen(plot: uPlot, { line, drawing: { x } }: IPlotOptions): void {
   let pressedAt = -Infinity;
   const { over } = plot;
@@ -219,6 +218,17 @@ function listen(plot: uPlot, { line, drawing: { x } }: IPlotOptions): void {
   over.addEventListener('mousedown', event => {
     pressedAt = event.clientX;
   });
+  // The layout may move below the pointer, so that a click has a width for uPlot.
+  plot.hooks.setSelect = [
+    () => {
+      const releasedAt = plot.cursor.event?.clientX ?? pressedAt;
+      if (Math.abs(releasedAt - pressedAt) >= CLICK) {
+        select(plot, line);
+      } else {
+        plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+      }
+    }
+  ];
   over.addEventListener('mouseup', event => {
     if (event.button === 0 && Math.abs(event.clientX - pressedAt) < CLICK) {
       line.click(at(event));
@@ -229,7 +239,7 @@ function listen(plot: uPlot, { line, drawing: { x } }: IPlotOptions): void {
 /** Zoom to the range that the pointer has marked. */
 function select(plot: uPlot, line: ReadingLine): void {
   const { left, width } = plot.select;
-  if (width >= CLICK) {
+  if (width > 0) {
     const range: Range = [
       plot.posToVal(left, 'x'),
       plot.posToVal(left + width, 'x')

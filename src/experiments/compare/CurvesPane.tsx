@@ -9,10 +9,11 @@ import { ChartsToolbar } from '../charts/ChartsToolbar';
 import { ILine, spreadOf } from '../charts/drawing';
 import { leftOutText, positionText } from '../charts/text';
 import { ICurve, IRunRow } from '../types';
+import { GoalOf } from './differences';
 import { CompareModel, MOST_SHOWN } from './model';
 
 /** Charts that are shown without a fold. */
-const MOST_OPEN = 6;
+const MOST_OPEN = 4;
 /** Points of a mean of many runs. */
 const MEAN_POINTS = 200;
 
@@ -31,7 +32,7 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
   useSignal(line.changed);
   useSignal(line.zoomed);
   const [isOpen, setIsOpen] = React.useState(false);
-  const { common, partial } = metricsOf(runs);
+  const { common, partial } = metricsOf(runs, model.goalOf);
   const first = common.slice(0, MOST_OPEN);
   const rest = [...common.slice(MOST_OPEN), ...partial];
   const chart = (metric: string): React.JSX.Element => (
@@ -45,19 +46,19 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
         asTable={look.asTable}
         setAsTable={asTable => model.setLook({ ...look, asTable })}
         trans={trans}
-        after={
-          <>
-            {line.at !== null && (
-              <strong>{positionText(line.at, look.x, trans)}</strong>
-            )}
-            {line.range && (
-              <LinkButton onClick={() => line.zoom(null)}>
-                {trans.__('Show the whole range')}
-              </LinkButton>
-            )}
-          </>
-        }
       />
+      <div className="jp-t9k-ReadingRow">
+        {line.at === null ? (
+          <span className="jp-t9k-secondary">{trans.__('Last values')}</span>
+        ) : (
+          <strong>{positionText(line.at, look.x, trans)}</strong>
+        )}
+        {line.range && (
+          <LinkButton onClick={() => line.zoom(null)}>
+            {trans.__('Show the whole range')}
+          </LinkButton>
+        )}
+      </div>
       {curves.failure && (
         <Banner
           level="warning"
@@ -109,8 +110,11 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
   );
 }
 
-/** Return the metrics that all runs have, validation first, and those that only some have. */
-function metricsOf(runs: readonly IRunRow[]): {
+/** Return the metrics that all runs have, those with a known direction and of validation first; and the others. */
+function metricsOf(
+  runs: readonly IRunRow[],
+  goalOf: GoalOf
+): {
   common: string[];
   partial: string[];
 } {
@@ -120,9 +124,9 @@ function metricsOf(runs: readonly IRunRow[]): {
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
   }
-  const names = [...counts.keys()].sort(
-    (a, b) => Number(/^train/i.test(a)) - Number(/^train/i.test(b))
-  );
+  const rank = (name: string): number =>
+    (goalOf(name) === null ? 2 : 0) + (/^train/i.test(name) ? 1 : 0);
+  const names = [...counts.keys()].sort((a, b) => rank(a) - rank(b));
   const isCommon = (name: string): boolean => counts.get(name) === runs.length;
   return {
     common: names.filter(isCommon),

@@ -1,11 +1,16 @@
 /** Axes of parallel coordinates and of the scatter plot. */
+import { writeName, writeValue } from '../model/filter/complete';
 import { Goal, IRunRow, Scalar } from '../types';
 import { GoalOf, metricOf } from './differences';
 
 /** Numbers that span more than this factor get a log scale. */
-const LOG_SPAN = 50;
+const LOG_SPAN = 10;
 /** Labels of an axis of texts. */
 const MOST_LABELS = 12;
+/** An axis with at most so many different numbers has a label for each. */
+const MOST_TICKS = 6;
+/** Least distance of two labels, as a part of the axis. */
+const LEAST_GAP = 0.07;
 
 /** An axis: a parameter or a metric. */
 export interface IAxis {
@@ -19,6 +24,8 @@ export interface IAxis {
   texts: readonly string[] | null;
   /** Least and greatest number; for texts, the indices of the first and the last. */
   domain: readonly [number, number];
+  /** The different numbers if there are few; else empty. */
+  ticks: readonly number[];
   isLog: boolean;
   /** True if less is better, so that the least value is at the top. */
   isTurned: boolean;
@@ -54,7 +61,9 @@ export function axisOf(
   const domain: [number, number] = areNumbers
     ? [Math.min(...numbers), Math.max(...numbers)]
     : [0, Math.max(0, (texts?.length ?? 1) - 1)];
+  const different = [...new Set(numbers)].sort((a, b) => a - b);
   return {
+    ticks: areNumbers && different.length <= MOST_TICKS ? different : [],
     ...{ key: `${group}:${name}`, name, group, goal, read, texts, domain },
     isLog: areNumbers && domain[0] > 0 && domain[1] / domain[0] > LOG_SPAN,
     isTurned: goal === 'min'
@@ -112,6 +121,19 @@ export function labelsOf(axis: IAxis): ILabel[] {
   if (least === greatest) {
     return [{ position: 0.5, value: least }];
   }
+  if (axis.ticks.length > 0) {
+    const labels: ILabel[] = [];
+    for (const value of axis.ticks) {
+      const position = positionOfNumber(axis, value);
+      const gap = Math.min(
+        ...labels.map(label => Math.abs(label.position - position))
+      );
+      if (gap >= LEAST_GAP) {
+        labels.push({ position, value });
+      }
+    }
+    return labels;
+  }
   return [0, 0.5, 1].map(position => {
     const value = numberAt(axis, position);
     return { position, value: Number(value.toPrecision(3)) };
@@ -136,13 +158,13 @@ export function isWithin(
 
 /** Return a brushed range as a condition of the table's filter: `val.accuracy >= 0.98 and val.accuracy <= 1`. */
 export function conditionOf(axis: IAxis, [low, high]: Brush): string {
-  const name = filterName(axis.name);
+  const name = writeName(axis.name);
   if (axis.texts) {
     const inside = axis.texts.filter((_, index) => {
       const position = positionOfNumber(axis, index);
       return position >= low && position <= high;
     });
-    return `${name} in (${inside.map(quoted).join(', ')})`;
+    return `${name} in (${inside.map(writeValue).join(', ')})`;
   }
   const ends = [numberAt(axis, low), numberAt(axis, high)];
   const [least, greatest] = [Math.min(...ends), Math.max(...ends)];
@@ -171,16 +193,4 @@ export function filterOf(
 
 function round(value: number): string {
   return String(Number(value.toPrecision(6)));
-}
-
-/** Return a name as the filter takes it: in quotes unless it is a plain word. */
-function filterName(name: string): string {
-  return /^[A-Za-z_][\w./-]*$/.test(name) && !/^(and|or|not|in)$/i.test(name)
-    ? name
-    : `\`${name}\``;
-}
-
-/** Return a text as the filter takes it, in quotes that the text does not have. */
-function quoted(text: string): string {
-  return text.includes('"') ? `'${text}'` : `"${text}"`;
 }

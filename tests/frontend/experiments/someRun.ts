@@ -1,0 +1,34 @@
+/** Runs for tests. */
+import { IMetricSummary, IRunRow } from '../../../src/experiments/types';
+
+/** Return a complete run. */
+export function someRun(changes: Partial<IRunRow> = {}): IRunRow {
+  return {
+    id: 'id',
+    name: 'run',
+    suffix: '',
+    origin: 'recorder',
+    status: 'complete',
+    sentence: 'Complete',
+    path: '.em/runs/run',
+    job: null,
+    started_at: 0,
+    ended_at: 60,
+    seconds: 60,
+    epoch: null,
+    parameters: {},
+    metrics: {},
+    environment: {},
+    labels: [],
+    tags: [],
+    note: '',
+    archived: false,
+    ...changes
+  };
+}
+
+/** Return the summary of a metric whose values lie between two numbers. */
+export function someMetric(min: number, max: number): IMetricSummary {
+  const steps = { last_step: 9, min_step: 1, max_step: 2 };
+  return { last: max, min, max, ...steps, count: 9, curve: [] };
+}
