@@ -31,9 +31,6 @@ const ARGS = {
   }
 };
 
-/** Parameter of addresses of pages, see `address.ts`. */
-const ADDRESS_PARAMETER = 't9kjob-experiments=';
-
 /** Content of the table's tab, as the plugin uses it. */
 interface IShowsRuns extends Widget {
   /** Show the runs of a folder, or those that an expression matches. */
@@ -127,13 +124,6 @@ export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command, category });
     launcher?.add({ command, category, rank: 4 });
-    if (location.search.includes(ADDRESS_PARAMETER)) {
-      const { search } = location;
-      void app.restored.then(async () => {
-        const { openAddress } = await import('./address');
-        openAddress(app.commands, search);
-      });
-    }
     void restorer?.restore(tracker, {
       command,
       args: tab => ({ ...places.get(tab) }),
