@@ -1,10 +1,16 @@
-import { readdirSync, readFileSync } from 'fs';
+import { existsSync, readdirSync, readFileSync } from 'fs';
 import { dirname, join, relative, resolve } from 'path';
 
 const SRC = resolve(__dirname, '../../src');
 
 /** Import statements, those of types included, and dynamic imports. */
 const IMPORT = /(?:\bfrom|\bimport\(|^import) ?'(\.[^']+)'/gm;
+
+/** Import statements of values. */
+const VALUES = /^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)';/gm;
+
+/** Imports that are loaded when they are evaluated. */
+const LATER = /\bimport\('(\.[^']+)'\)/g;
 
 /** Modules that each module of `src/` imports. */
 function readImports(): Map<string, string[]> {
@@ -58,6 +64,26 @@ describe('imports', () => {
     expect(imports.size).toBeGreaterThan(200);
     expect([...imports.values()].flat().length).toBeGreaterThan(1000);
     expect(findCircle(imports)).toBeNull();
+  });
+
+  it('of code that is loaded on demand are all dynamic in the code that the lab loads at its start', () => {
+    const text = (module: string): string =>
+      [`${module}.ts`, `${module}.tsx`]
+        .filter(file => existsSync(file))
+        .map(file => readFileSync(file, 'utf8'))
+        .join('');
+    const targets = (module: string, pattern: RegExp): string[] =>
+      [...text(module).matchAll(pattern)].map(([, target]) =>
+        resolve(dirname(module), target)
+      );
+    const started = new Set([join(SRC, 'index')]);
+    for (const module of started) {
+      targets(module, VALUES).forEach(target => started.add(target));
+    }
+    expect(started.size).toBeGreaterThan(30);
+    const later = [...started].flatMap(module => targets(module, LATER));
+    expect(later).toContain(join(SRC, 'job/confirm'));
+    expect(later.filter(module => started.has(module))).toEqual([]);
   });
 
   it('of a circle are reported', () => {

@@ -1,8 +1,9 @@
 /** The form for an engine of another distribution that supports few features. */
 import { StateDB } from '@jupyterlab/statedb';
-import { cleanup, screen } from '@testing-library/react';
+import { act, cleanup, fireEvent, screen } from '@testing-library/react';
 import { EngineInfo } from '../../../src/api/types';
 import { factsOf } from '../../../src/jobs/engines';
+import { LaunchModel } from '../../../src/launch/model/launch';
 import {
   LaunchServer,
   launchModel,
@@ -34,7 +35,9 @@ const simple: EngineInfo = {
   )
 };
 
-const open = async (changes: Partial<EngineInfo> = {}): Promise<void> => {
+const open = async (
+  changes: Partial<EngineInfo> = {}
+): Promise<{ server: LaunchServer; model: LaunchModel }> => {
   const server = new LaunchServer();
   server.prefill = somePrefill({
     engine: 'simple-processes',
@@ -45,6 +48,7 @@ const open = async (changes: Partial<EngineInfo> = {}): Promise<void> => {
   const model = launchModel(server, { db });
   await model.open();
   await drawLaunch(model, db);
+  return { server, model };
 };
 
 const groups = (): (string | undefined)[] =>
@@ -63,6 +67,29 @@ describe('the form for an engine of few features', () => {
     expect(document.body.textContent).not.toMatch(
       /torchrun|undefined|GPU|lab is closed/
     );
+  });
+
+  it('is chosen once the form that is being filled is there', async () => {
+    const { server, model } = await open();
+    const { answer } = server;
+    let release = (): void => undefined;
+    const released = new Promise<void>(resolve => (release = resolve));
+    server.answer = async request => {
+      await released;
+      return answer(request);
+    };
+    const other = screen.getByRole('radio', { name: /^This machine/ });
+    let filled = Promise.resolve();
+    await act(async () => {
+      filled = model.startFrom('defaults');
+    });
+    expect(other.getAttribute('aria-disabled')).toBe('true');
+    expect(other.title).toBe(model.pending);
+    fireEvent.click(other);
+    expect(model.state.movingTo).toBeNull();
+    release();
+    await act(() => filled);
+    expect(other.getAttribute('aria-disabled')).toBeNull();
   });
 
   it('has an image where no kernel runs the job', async () => {
