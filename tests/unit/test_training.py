@@ -312,4 +312,7 @@ def test_the_options_of_a_wrapper_of_hydra(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(source := source + "    pass\nmain()\n")
     script = read(tmp_path, source)
     assert {option.dest: option.default for option in script.info.options} == {"epochs": "3", "optim.lr": "0.1"}
-    assert [each.line for each in read(tmp_path, source.replace("'config'", "'none'")).unread] == [2]
+    (tmp_path / "conf" / "config.yaml").write_text("epochs: 30\n")
+    assert {option.dest: option.default for option in read(tmp_path, source).info.options} == {"epochs": "30"}
+    (tmp_path / "conf" / "config.yaml").unlink()
+    assert [each.line for each in read(tmp_path, source).unread] == [2]

@@ -89,3 +89,26 @@ def write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
+
+
+class FileStamps:
+    """Files and folders that something was read from, to notice that they have changed. All methods block."""
+
+    def __init__(self) -> None:
+        self._stamps: dict[str, tuple[int, int, int] | None] = {}
+
+    def note(self, path: str) -> None:
+        """Note a file or folder as it is now, or that it does not exist."""
+        self._stamps[path] = _stamp_of(path)
+
+    def are_current(self) -> bool:
+        """Return True if all are as they were."""
+        return all(_stamp_of(path) == stamp for path, stamp in self._stamps.items())
+
+
+def _stamp_of(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size

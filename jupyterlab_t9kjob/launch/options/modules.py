@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from ...core.system.files import open_regular
+from ...core.system.files import FileStamps, open_regular
 
 MAX_FILES: Final = 300
 MAX_BYTES: Final = 8 * 1024 * 1024
@@ -30,8 +30,6 @@ BINARY: Final = (".so", ".pyd", ".pyx")
 _IMPORTS: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n#;]+)|import[ \t]+([^\n#;]+))", re.MULTILINE
 )
-
-Stamp = tuple[int, int, int]
 
 
 class Module:
@@ -186,7 +184,7 @@ class Modules:
         self._loaded: dict[str, Module | None] = {}
         self._bytes = 0
         self.ends = time.monotonic() + MAX_SECONDS
-        self.stamps: dict[str, Stamp] = {}
+        self._stamps = FileStamps()
 
     def contains(self, path: str) -> bool:
         """Return True if a path is in the root after symbolic links were followed."""
@@ -195,6 +193,13 @@ class Modules:
         except ValueError:  # The path has a NUL.
             return False
         return real == self._root or real.startswith(self._root.rstrip("/") + "/")
+
+    def may_read(self, path: str) -> bool:
+        """Return True if a file or folder with options may be read; `is_current` then notices its changes."""
+        if not self.contains(path):
+            return False
+        self._stamps.note(path)
+        return True
 
     def add_folder(self, path: str, *, first: bool = True) -> None:
         """Add a folder to those in which Python searches for modules."""
@@ -319,22 +324,15 @@ class Modules:
                 self._bytes += status.st_size
                 if status.st_size > MAX_FILE_BYTES or self._bytes > MAX_BYTES:
                     return None
-                self.stamps[real] = (status.st_ino, status.st_mtime_ns, status.st_size)
+                self._stamps.note(real)
                 return file.read(MAX_FILE_BYTES).decode("utf-8-sig", "replace").replace("\r\n", "\n")
         except OSError:
             return None
 
     def is_current(self) -> bool:
         """Return True if the files that were read, and those that were searched for, are as they were."""
-        for path, stamp in self.stamps.items():
-            try:
-                status = os.stat(path)  # noqa: PTH116
-            except OSError:
-                return False
-            if (status.st_ino, status.st_mtime_ns, status.st_size) != stamp:
-                return False
         known, self._found, self._listings = self._found, {}, {}
-        return all(self._file(*key) == found for key, found in known.items())
+        return self._stamps.are_current() and all(self._file(*key) == found for key, found in known.items())
 
 
 def top_folder(folder: str) -> str:

@@ -55,7 +55,7 @@ class ConfigFolder:
         """Return the file of a configuration; None if there is none."""
         for suffix in SUFFIXES:
             path = os.path.normpath(os.path.join(self.path, f"{name}{suffix}"))
-            if os.path.isfile(path) and self.may_read(path):
+            if self.may_read(path) and os.path.isfile(path):
                 return path
         return None
 

@@ -64,7 +64,7 @@ def _text(program: Program, file: str) -> str | None:
     for place in (folder, *list(folder.parents)[:2]):
         try:
             path = place / file
-            if program.modules.contains(str(path)) and path.is_file():
+            if program.modules.may_read(str(path)) and path.is_file():
                 with path.open("rb") as opened:
                     return opened.read(MAX_BYTES).decode("utf-8", "replace")
         except (OSError, ValueError):

@@ -46,8 +46,8 @@ def _read(source: Source, call: Call) -> OptionsRead:
         return result
     stored = _stored(source, name.removesuffix(".yaml"))
     place = os.path.normpath(os.path.join(os.path.dirname(module.path), folder)) if folder else None
-    if place is not None and source.program.modules.contains(place) and os.path.isdir(place):
-        config = Config(ConfigFolder(place, source.program.modules.contains))
+    if place is not None and source.program.modules.may_read(place) and os.path.isdir(place):
+        config = Config(ConfigFolder(place, source.program.modules.may_read))
         config.read(name.removesuffix(".yaml"))
         for missing in config.missing:
             sentence = _("The configuration {name} can't be read.", name=missing)

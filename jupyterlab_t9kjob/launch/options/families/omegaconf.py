@@ -26,8 +26,8 @@ def read(program: Program) -> OptionsRead | None:
     folder = os.path.dirname(source.main.path)
     for load in source.calls("load", tops=("omegaconf",)):
         name = source.string(load.module, load.argument(0, "file_"))
-        if name is not None and source.program.modules.contains(os.path.join(folder, name)):
-            config = Config(ConfigFolder(folder, source.program.modules.contains))
+        if name is not None and source.program.modules.may_read(os.path.join(folder, name)):
+            config = Config(ConfigFolder(folder, source.program.modules.may_read))
             config.read_file(os.path.normpath(os.path.join(folder, name)))
             result.options += [option_of_entry(entry) for entry in config.entries.values()]
     if not result.options:
