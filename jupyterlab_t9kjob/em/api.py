@@ -173,7 +173,8 @@ def upload(path: str, folder: str = "default", make_folder: bool = False, confli
         Make the folder if it does not exist. The folder `default` is always made.
     conflict_strategy
         What to do if the folder has another run or artifact of the same name: `skip` it, raise an `error`, use the
-        alternative name (`new`), or `replace` the other.
+        alternative name (`new`), or `replace` the other. On a server, `replace` uploads twice: first under the
+        alternative name, so that one of both is always complete.
     """
     _check_strategy(conflict_strategy)
     directory = Path(path)

@@ -112,3 +112,21 @@ async def test_users_of_one_volume_have_stores_of_their_own(cluster: Place, monk
     monkeypatch.undo()  # The first user clones the job of the other one.
     answer = await cluster.create(spec={**submitted.model_dump(mode="json"), "name": "b"}, request_id="request-0002")
     assert answer.status == 201, answer.json
+
+
+async def test_the_submodules_of_a_repository_obey_the_administrator(cluster: Place) -> None:
+    """The clone in the pods reads submodules by the allowed protocols only, whatever the request says."""
+    cluster.write("work/train.py")
+    spec = (await cluster.form())["spec"] | {"entrypoint": {"kind": "script", "value": "train.py"}}
+    source = {"kind": "git", "address": "https://127.0.0.1:1/a.git", "submodules": True, "protocols": ["file", "git"]}
+    answer = await cluster.create(spec={**spec, "source": source})
+    assert answer.status == 201, answer.json
+    [(submitted, _namespace, _edited)] = cluster.t9k.submitted
+    for sealed, allowed in (
+        (submitted.source, "https:ssh"),
+        (submitted.source.model_copy(update={"submodules": False}), "https"),
+    ):
+        manifest = render(submitted.model_copy(update={"source": sealed}), "t9k")
+        [clone] = manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["initContainers"]
+        assert {"name": "GIT_ALLOW_PROTOCOL", "value": allowed} in clone["env"]
+    assert parse(render(submitted, "t9k")).spec == submitted
