@@ -12,6 +12,7 @@ from .api import create_artifact, create_run, load_artifact, load_run, login, lo
 from .artifact import Artifact
 from .autolog import autolog
 from .run import Run
+from .table import dataframe
 
 __all__ = [
     "Artifact",
@@ -19,6 +20,7 @@ __all__ = [
     "autolog",
     "create_artifact",
     "create_run",
+    "dataframe",
     "load_artifact",
     "load_run",
     "login",

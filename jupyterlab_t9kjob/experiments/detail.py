@@ -116,8 +116,11 @@ def _sources(known: Known) -> dict[str, Text]:
         events = _("From TensorBoard event files") if known.parts else _("From the log")
         found = {"parameters": job, "metrics": events, "environment": job}
     else:
-        events = _("From TensorBoard event files")
-        found = {"parameters": events, "metrics": events, "environment": events}
+        files = {
+            "mlflow": _("From the files of MLflow"),
+            "wandb": _("From the files of W&B"),
+        }.get(known.source.origin, _("From TensorBoard event files"))
+        found = {"parameters": files, "metrics": files, "environment": files}
     for problem in known.facts.problems if known.facts else ():
         found[problem.partition(":")[0]] = _("The file can't be read: {problem}.", problem=problem)
     return found

@@ -19,7 +19,9 @@ from .facts import Facts, MetricLog, Source
 from .finder import find, listed
 from .index import Index, Summary
 from .sources.event_folder import EventSource
+from .sources.mlflow import MlflowSource
 from .sources.recorder import RecorderSource
+from .sources.wandb import WandbSource
 from .sources.yaml_files import NotReadable
 
 READ_SECONDS: Final = 0.3
@@ -30,7 +32,7 @@ ACTIVE_SECONDS: Final = 600.0
 RUNNING_SECONDS: Final = 24 * 3600.0
 """How long event files, and runs without an end, are looked at in each round though nothing is added to them."""
 
-SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), EventSource())
+SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), MlflowSource(), WandbSource(), EventSource())
 
 
 @dataclass

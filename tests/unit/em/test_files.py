@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -343,3 +344,20 @@ def test_names_of_directories_differ_also_with_equal_seeds() -> None:
         random.seed(1)
         names.add(files.alternative_name("a"))
     assert len(names) == 50
+
+
+def test_runs_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables: list[list[dict[str, object]]] = []
+    # pandas itself is not among the packages of the tests.
+    pandas = SimpleNamespace(DataFrame=lambda rows: tables.append(rows) or {})
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+    monkeypatch.chdir(tmp_path)
+    with em.create_run(name="a", hparams={"lr": 0.1, "model": {"depth": 3}}) as run:
+        run.log("val", {"acc": 0.5, "loss": float("nan")}, step=1)
+        run.log("val", {"acc": 0.25, "loss": 1.0}, step=2)
+    (tmp_path / ".em/runs/b/metrics").mkdir(parents=True)
+    (tmp_path / ".em/runs/b/metadata.yaml").write_text("kind: [")
+    em.dataframe(tmp_path)
+    [[row]] = tables
+    assert {"name": "a", "status": "Complete", "lr": 0.1, "model.depth": 3}.items() <= row.items()
+    assert {"val.acc": 0.25, "val.acc.min": 0.25, "val.acc.max": 0.5, "val.loss.max": 1.0}.items() <= row.items()
