@@ -1,4 +1,4 @@
-"""Deletes the folders of runs: lists first what goes, and deletes exactly that."""
+"""Deletes the folders of runs and artifacts: lists first what goes, and deletes exactly that."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..core.errors import Conflict
 from ..core.translation import _
@@ -18,27 +18,71 @@ from .sources.recorder import ALTERNATIVE_NAME
 MOST_FILES: Final = 1_000_000
 
 
-def listed(runs: Sequence[Known]) -> Removal:
-    """Return what is deleted with some runs (blocking)."""
+class Target(NamedTuple):
+    """A folder to delete.
+
+    Attributes
+    ----------
+    id
+        Id of the run or artifact.
+    path
+        The folder in the contents API.
+    ours
+        True if the recorder wrote it.
+    """
+
+    id: str
+    path: str
+    folder: Path
+    ours: bool
+
+
+def run_target(known: Known) -> Target:
+    """Return the folder of a run."""
+    return Target(
+        known.id, known.path or "", known.folder, known.source.origin == "recorder" and _is_ours(known.folder)
+    )
+
+
+def artifact_target(ident: str, path: str, folder: Path) -> Target:
+    """Return the folder of an artifact.
+
+    Parameters
+    ----------
+    ident
+        Id of the artifact.
+    path
+        Its folder in the contents API.
+    folder
+        The folder.
+    """
+    return Target(ident, path, folder, _is_ours(folder))
+
+
+def _is_ours(folder: Path) -> bool:
+    return ALTERNATIVE_NAME.search(folder.name) is not None
+
+
+def listed(targets: Sequence[Target]) -> Removal:
+    """Return what is deleted with some runs and artifacts (blocking)."""
     items = []
-    for known in runs:
-        size, files = measured(known.folder)
-        ours = known.source.origin == "recorder" and ALTERNATIVE_NAME.search(known.folder.name) is not None
-        items.append(RemovalItem(id=known.id, path=known.path or "", size=size, files=files, ours=ours))
+    for ident, path, folder, ours in targets:
+        size, files = measured(folder)
+        items.append(RemovalItem(id=ident, path=path, size=size, files=files, ours=ours))
     return Removal(items=items, size=sum(item.size for item in items))
 
 
-def removed(runs: Sequence[Known]) -> Removal:
-    """Delete the folders of some runs (blocking), and return what was deleted.
+def removed(targets: Sequence[Target]) -> Removal:
+    """Delete the folders of some runs and artifacts (blocking), and return what was deleted.
 
     Raises
     ------
     Conflict
         If a folder can't be deleted; those before it are gone.
     """
-    items = listed(runs)
-    for known in runs:
-        delete_folder(known.folder)
+    items = listed(targets)
+    for target in targets:
+        delete_folder(target.folder)
     return items
 
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
@@ -52,6 +53,10 @@ FIRST_SECONDS: Final = 0.5
 BATCH_SECONDS: Final = 0.5
 """How long changes are collected for one answer during a search."""
 MOST_UNREADABLE: Final = 50
+
+
+FindTarget = Callable[[str], Awaitable[removal.Target | None]]
+"""Returns the folder of an artifact by its id; None if there is no such artifact."""
 
 
 class Experiments:
@@ -203,20 +208,33 @@ class Experiments:
         await self.library.refresh([known for known in runs if not known.read and known.path is not None])
         return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request, self.library))
 
-    async def remove(self, request: RemoveRuns) -> Removal:
-        """Delete the folders of runs; or return what would be deleted."""
-        runs = [await self.known(ident) for ident in dict.fromkeys(request.ids)]
-        if any(known.path is None for known in runs):
-            raise Conflict(
-                _("The run of a job without recorder has no folder of its own."),
-                code="NoFolder",
-                hint=_("Remove the job instead."),
-            )
-        folders = [known.folder for known in runs]
+    async def remove(self, request: RemoveRuns, find_artifact: FindTarget) -> Removal:
+        """Delete the folders of runs and artifacts; or return what would be deleted.
+
+        Parameters
+        ----------
+        request
+            Ids of runs and artifacts.
+        find_artifact
+            Returns the folder of an artifact, or None.
+        """
+        runs: list[Known] = []
+        targets: list[removal.Target] = []
+        for ident in dict.fromkeys(request.ids):
+            known = await self._find(ident)
+            target = await find_artifact(ident) if known is None else None
+            if target is None:
+                known = known or await self.known(ident)
+                if known.path is None:
+                    raise _no_folder()
+                runs.append(known)
+                target = removal.run_target(known)
+            targets.append(target)
+        folders = [target.folder for target in targets]
         if request.dry_run:
-            return await on_disk(folders, removal.listed, runs)
+            return await on_disk(folders, removal.listed, targets)
         try:
-            return await on_disk(folders, removal.removed, runs)
+            return await on_disk(folders, removal.removed, targets)
         finally:
             await self.library.refresh(runs)
 
@@ -325,3 +343,11 @@ def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:
 
 def _left_out() -> Text:
     return _("The search ended early: the folder has too many files or is too deep. Open a folder below it.")
+
+
+def _no_folder() -> Conflict:
+    return Conflict(
+        _("The run of a job without recorder has no folder of its own."),
+        code="NoFolder",
+        hint=_("Remove the job instead."),
+    )

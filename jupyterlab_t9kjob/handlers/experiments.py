@@ -85,9 +85,9 @@ class RemovalHandler(ApiHandler):
 
     @guarded
     async def post(self) -> None:
-        """Delete the folders of runs, or list what would be deleted."""
+        """Delete the folders of runs and artifacts, or list what would be deleted."""
         from ..experiments.model import RemoveRuns
 
         request = self.read(RemoveRuns)
         services = await self.app.services()
-        self.reply(await services.experiments.remove(request))
+        self.reply(await services.experiments.remove(request, services.artifacts.removal_target))

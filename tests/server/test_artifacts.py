@@ -79,3 +79,14 @@ async def test_what_is_gone_outside_or_no_artifact_is_not_found(api: Api, worksp
     assert (await api("GET", *route)).status == 404
     around = (await api("GET", "experiments", "flow", id=recorded.test)).json
     assert [node["found"] for node in around["nodes"] if node["kind"] == "artifact"] == [False]
+
+
+async def test_an_artifact_is_deleted_after_it_was_listed(api: Api, workspace: Path) -> None:
+    recorded = await record(api, workspace)
+    request = {"ids": [recorded.model, recorded.test], "dry_run": True}
+    listed = (await api("POST", "experiments", "removal", body=request)).json
+    assert [(item["id"], item["ours"]) for item in listed["items"]] == [(ident, True) for ident in request["ids"]]
+    assert listed["items"][0]["files"] == 2 and recorded.folder.is_dir()
+    assert (await api("POST", "experiments", "removal", body={**request, "dry_run": False})).json == listed
+    assert not recorded.folder.exists()
+    assert (await api("POST", "experiments", "removal", body=request)).status == 404

@@ -129,6 +129,19 @@ test('from a run over the data flow to an artifact', async ({ page }) => {
       await expect(flow.getByRole('table')).toContainText('evaluate');
       await picture('flow-narrow');
     });
+
+    await test.step('an artifact is deleted, and its runs say so', async () => {
+      await page.setViewportSize({ width: 1400, height: 900 });
+      const view = page.locator('.jp-t9k-ArtifactView:visible');
+      await view.getByRole('button', { name: 'Delete…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Delete vit-s16-best?' });
+      await expect(dialog).toContainText('.em/artifacts/vit-s16-best');
+      await dialog.getByRole('button', { name: 'Delete' }).click();
+      await expect(view.getByText('vit-s16-best')).toHaveCount(0);
+      await page.getByRole('tab', { name: 'vit-s16', exact: true }).click();
+      await flow.getByRole('button', { name: 'Refresh' }).click();
+      await expect(box(/^Artifact vit-s16-best, not found/)).toBeVisible();
+    });
   } finally {
     await lab.kill();
   }

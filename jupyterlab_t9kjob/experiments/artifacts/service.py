@@ -15,6 +15,7 @@ from ...core.translation import _
 from ...jobs.service import JobService
 from ..library import Known, run_id
 from ..places import Places
+from ..removal import Target, artifact_target
 from ..service import Experiments
 from ..status import Jobs, sentence_of, status_of
 from .files import ArtifactFacts, checksum, open_file, read_artifact
@@ -119,6 +120,14 @@ class Artifacts:
             return result
         finally:
             file.close()
+
+    async def removal_target(self, ident: str) -> Target | None:
+        """Return the folder of an artifact, to delete it; None if there is no such artifact."""
+        try:
+            folder = await self._folder(ident)
+        except NotFound:
+            return None
+        return artifact_target(ident, self._root.api(folder) or "", folder)
 
     async def _places(self) -> Places:
         if self._known_places is None:

@@ -18,6 +18,8 @@ export interface IArtifactLab {
   /** Shows a folder in the file browser. */
   openFolder(path: string): void;
   copy(text: string): void;
+  /** Deletes the artifact after the user has confirmed it. */
+  remove(): void;
   /** Null if the lab cannot render Markdown. */
   renderMarkdown: RenderMarkdown | null;
 }
@@ -75,6 +77,7 @@ export function ArtifactHeader({
             </Button>
           </>
         )}
+        <Button onClick={lab.remove}>{trans.__('Delete…')}</Button>
         <IconButton
           icon={refreshIcon}
           label={trans.__('Refresh')}

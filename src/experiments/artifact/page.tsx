@@ -3,11 +3,13 @@ import { Clipboard, Notification, ReactWidget } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
+import { formatBytes } from '../../common/format';
 import { notifyError } from '../../shell/notices';
 import { ExperimentsClient } from '../client';
 import { artifactIcon } from '../flow/NodeIcon';
 import { CreatePage, IExperimentsLab } from '../host';
 import { openArtifact, openRun } from '../open';
+import { confirmRemoval } from '../removal';
 import { IArtifactLab } from './ArtifactHeader';
 import { ArtifactView } from './ArtifactView';
 import { ArtifactModel } from './model';
@@ -36,7 +38,10 @@ class ArtifactWidget extends ReactWidget {
     this.node.tabIndex = -1;
     this.title.icon = artifactIcon;
     this.title.label = _lab.trans.__('Artifact');
-    this._functions = functionsOf(_lab, registry);
+    this._functions = {
+      ...functionsOf(_lab, registry),
+      remove: () => void this._remove()
+    };
     _model.changed.connect(this._entitle, this);
   }
 
@@ -65,6 +70,26 @@ class ArtifactWidget extends ReactWidget {
     );
   }
 
+  /** Delete the artifact and close the tab, after the user has confirmed the list of what goes. */
+  private async _remove(): Promise<void> {
+    const { _model: model, _lab: lab } = this;
+    const { trans } = lab;
+    try {
+      const { items, size } = await model.client.remove([model.id], true);
+      const title = trans.__('Delete %1?', model.detail?.name ?? '');
+      const says = trans.__(
+        '%1 will be deleted. Runs that used or made the artifact are kept.',
+        formatBytes(size)
+      );
+      if (await confirmRemoval({ title, says }, items, trans)) {
+        await model.client.remove([model.id], false);
+        this.parent?.dispose();
+      }
+    } catch (error) {
+      notifyError(error, trans);
+    }
+  }
+
   private _entitle(): void {
     const { detail } = this._model;
     if (detail) {
@@ -80,7 +105,7 @@ class ArtifactWidget extends ReactWidget {
 function functionsOf(
   { app, trans }: IExperimentsLab,
   registry: IRenderMimeRegistry | null
-): IArtifactLab {
+): Omit<IArtifactLab, 'remove'> {
   const { commands } = app;
   return {
     open: (kind, id) =>

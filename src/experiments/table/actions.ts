@@ -1,5 +1,6 @@
 /** Actions on runs. */
 import { Clipboard, Notification } from '@jupyterlab/apputils';
+import { formatBytes } from '../../common/format';
 import { createMenu, IMenuItem, openOnce } from '../../common/menu';
 import { notifyError } from '../../shell/notices';
 import { CommandIDs } from '../../tokens';
@@ -9,8 +10,9 @@ import { ITableColumn } from '../model/columns';
 import { ExperimentsModel } from '../model/experiments';
 import { runsAsCsv, runsAsPandas } from '../model/export';
 import { openComparison, openRun } from '../open';
+import { confirmRemoval } from '../removal';
 import { IRunRow } from '../types';
-import { askNote, askTags, confirmRemoval, mergedTags } from './dialogs';
+import { askNote, askTags, mergedTags } from './dialogs';
 import { metricMenu } from './metricMenu';
 import { ITableActions } from './rows/RunsTable';
 
@@ -218,7 +220,15 @@ export class RunActions implements ITableActions {
     const ids = runs.map(({ id }) => id);
     try {
       const { items, size } = await this._client.remove(ids, true);
-      if (await confirmRemoval(runs, items, size, trans)) {
+      const title =
+        runs.length === 1
+          ? trans.__('Delete %1?', runs[0].name)
+          : trans._n('Delete %1 run?', 'Delete %1 runs?', runs.length);
+      const says = trans.__(
+        '%1 will be deleted. To hide runs and keep their files, archive them instead.',
+        formatBytes(size)
+      );
+      if (await confirmRemoval({ title, says }, items, trans)) {
         await this._client.remove(ids, false);
         this._model.store.forget(ids);
       }

@@ -47,14 +47,12 @@ describe('the page of an artifact', () => {
 
   async function show(files: ArtifactFile[]): Promise<void> {
     client.artifact.mockResolvedValue(detailOf(files));
-    model = new ArtifactModel(
-      client as unknown as ExperimentsClient,
-      'a1'
-    );
+    model = new ArtifactModel(client as unknown as ExperimentsClient, 'a1');
     const lab = {
       open,
       openFolder: jest.fn(),
       copy: jest.fn(),
+      remove: jest.fn(),
       renderMarkdown: null
     };
     await act(async () => {
@@ -128,10 +126,7 @@ describe('the page of an artifact', () => {
 
   it('says that it is gone, and can be read again', async () => {
     client.artifact.mockRejectedValue(new ApiError(404, { message: 'Gone.' }));
-    model = new ArtifactModel(
-      client as unknown as ExperimentsClient,
-      'a1'
-    );
+    model = new ArtifactModel(client as unknown as ExperimentsClient, 'a1');
     await model.load();
     expect(model.failure?.message).toBe('Gone.');
     client.artifact.mockResolvedValue(detailOf([]));

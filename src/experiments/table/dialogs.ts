@@ -1,15 +1,7 @@
-/** Dialogs of the table: tags and notes, names of views, deletion. */
-import { Dialog, InputDialog } from '@jupyterlab/apputils';
+/** Dialogs of the table: tags and notes, names of views. */
+import { InputDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
-import * as React from 'react';
-import { formatBytes, formatCount } from '../../common/format';
-import { namedDialog } from '../../shell/dialog';
-import { Confirm, IConsequence } from '../../ui/Confirm';
-import { IRemovalItem } from '../client';
 import { IRunRow } from '../types';
-
-/** Longest list of folders that the dialog names; the rest is counted. */
-const MOST_NAMED = 12;
 
 /** Limits of the server. */
 const LONGEST_TAG = 100;
@@ -84,62 +76,4 @@ export async function askViewName(
     okLabel: trans.__('Save')
   });
   return button.accept ? (value ?? '').trim().slice(0, LONGEST_TAG) : null;
-}
-
-/** Ask the user to confirm that folders are deleted. The dialog lists them with their sizes. */
-export async function confirmRemoval(
-  runs: readonly IRunRow[],
-  items: readonly IRemovalItem[],
-  size: number,
-  trans: TranslationBundle
-): Promise<boolean> {
-  const title =
-    runs.length === 1
-      ? trans.__('Delete %1?', runs[0].name)
-      : trans._n('Delete %1 run?', 'Delete %1 runs?', runs.length);
-  const foreign = items.filter(({ ours }) => !ours).length;
-  const consequences: IConsequence[] = items
-    .slice(0, MOST_NAMED)
-    .map(item => ({ kind: 'lost', text: itemText(item, trans) }));
-  const more = items.length - consequences.length;
-  if (more > 0) {
-    const text = trans._n('%1 more folder', '%1 more folders', more);
-    consequences.push({ kind: 'lost', text });
-  }
-  if (foreign > 0) {
-    const text = trans._n(
-      '%1 folder was written by another program.',
-      '%1 folders were written by other programs.',
-      foreign
-    );
-    consequences.push({ kind: 'hint', text });
-  }
-  const { button } = await namedDialog({
-    title,
-    body: (
-      <Confirm
-        says={trans.__(
-          '%1 will be deleted. To hide runs and keep their files, archive them instead.',
-          formatBytes(size)
-        )}
-        consequences={consequences}
-      />
-    ),
-    buttons: [
-      Dialog.cancelButton(),
-      Dialog.warnButton({ label: trans.__('Delete') })
-    ],
-    defaultButton: 0
-  }).launch();
-  return button.accept;
-}
-
-function itemText(item: IRemovalItem, trans: TranslationBundle): string {
-  const files = trans._n(
-    '%2 file',
-    '%2 files',
-    item.files,
-    formatCount(item.files)
-  );
-  return trans.__('%1: %2, %3', item.path, files, formatBytes(item.size));
 }
