@@ -789,7 +789,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete the folders of runs; or list what would be deleted */
+        /** Delete the folders of runs and artifacts; or list what would be deleted */
         post: operations["removeRuns"];
         delete?: never;
         options?: never;

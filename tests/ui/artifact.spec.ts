@@ -137,8 +137,10 @@ test('from a run over the data flow to an artifact', async ({ page }) => {
       const dialog = page.getByRole('dialog', { name: 'Delete vit-s16-best?' });
       await expect(dialog).toContainText('.em/artifacts/vit-s16-best');
       await dialog.getByRole('button', { name: 'Delete' }).click();
-      await expect(view.getByText('vit-s16-best')).toHaveCount(0);
-      await page.getByRole('tab', { name: 'vit-s16', exact: true }).click();
+      const tab = (name: RegExp) =>
+        page.locator('#jp-main-dock-panel .lm-TabBar-tab', { hasText: name });
+      await expect(tab(/^vit-s16-best$/)).toHaveCount(0);
+      await tab(/^vit-s16$/).click();
       await flow.getByRole('button', { name: 'Refresh' }).click();
       await expect(box(/^Artifact vit-s16-best, not found/)).toBeVisible();
     });
