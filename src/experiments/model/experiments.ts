@@ -130,14 +130,16 @@ export class ExperimentsModel implements IDisposable {
   get runs(): readonly IRunRow[] {
     const { order } = this._view;
     const columns = [NAME_COLUMN, ...this.allColumns];
-    const runs = this._readRuns({
+    const sorted = this._readRuns({
       runs: this.known,
       filter: this.filter,
       column: columns.find(({ key }) => key === order.key),
-      order,
-      held: this._held
+      order
     });
-    return runs;
+    const held = this._held;
+    return held === null || held === sorted
+      ? sorted
+      : this._readHeld({ sorted, held });
   }
 
   /** Rows of the table. */
@@ -185,8 +187,9 @@ export class ExperimentsModel implements IDisposable {
     if (isHeld === (this._held !== null)) {
       return;
     }
-    this._held = isHeld ? this.runs.map(({ id }) => id) : null;
-    if (!isHeld) {
+    const held = this.runs;
+    this._held = isHeld ? held : null;
+    if (this.runs !== held) {
       this._changed.emit();
     }
   }
@@ -301,13 +304,17 @@ export class ExperimentsModel implements IDisposable {
       filter: IFilter | null;
       column: ITableColumn | undefined;
       order: ITableView['order'];
-      held: readonly string[] | null;
     }): readonly IRunRow[] => {
-      const { filter, held } = of;
+      const { filter } = of;
       const found = filter ? of.runs.filter(filter.matches) : of.runs;
-      const sorted = sortRuns(found, of.column, of.order);
-      return held ? keepOrder(sorted, held) : sorted;
+      return sortRuns(found, of.column, of.order);
     }
+  );
+  private readonly _readHeld = memoized(
+    (of: {
+      sorted: readonly IRunRow[];
+      held: readonly IRunRow[];
+    }): readonly IRunRow[] => keepOrder(of.sorted, of.held)
   );
   private readonly _readRows = memoized(
     (of: {
@@ -337,6 +344,7 @@ export class ExperimentsModel implements IDisposable {
   private _views: Readonly<Record<string, ITableView>>;
   private _selection = new Selection();
   private _folded: ReadonlySet<string | null> = new Set();
-  private _held: readonly string[] | null = null;
+  /** Runs in the order that is kept; null while rows may move. */
+  private _held: readonly IRunRow[] | null = null;
   private _lastFilter = '';
 }

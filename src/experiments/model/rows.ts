@@ -171,13 +171,13 @@ export function bestRuns(
 /**
  * Return runs in an earlier order, so that rows do not move under the pointer. New runs come last.
  *
- * @param held - Ids in the order of before.
+ * @param held - The runs in the order of before.
  */
 export function keepOrder(
   runs: readonly IRunRow[],
-  held: readonly string[]
+  held: readonly IRunRow[]
 ): IRunRow[] {
-  const places = new Map(held.map((id, index) => [id, index]));
+  const places = new Map(held.map(({ id }, index) => [id, index]));
   const place = ({ id }: IRunRow): number => places.get(id) ?? Infinity;
   return [...runs].sort((a, b) => {
     const [one, other] = [place(a), place(b)];

@@ -1,12 +1,7 @@
 /** Rows of the table: a run, and the head of a group. */
-import {
-  caretDownIcon,
-  caretRightIcon,
-  ellipsesIcon
-} from '@jupyterlab/ui-components';
+import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { IconButton } from '../../../ui/Buttons';
 import { Icon } from '../../../ui/Icon';
 import { ITableColumn } from '../../model/columns';
 import { IGroup } from '../../model/rows';
@@ -87,16 +82,19 @@ export const RunRow = React.memo((props: IRunRowProps) => {
         </td>
       ))}
       <td role="gridcell" tabIndex={-1} className="jp-t9k-Runs-actions">
-        <IconButton
-          icon={ellipsesIcon}
-          label={trans.__('Actions on %1', run.name)}
+        <button
+          type="button"
+          className="jp-t9k-IconButton"
+          aria-label={trans.__('Actions on %1', run.name)}
           aria-haspopup="menu"
           tabIndex={-1}
           onClick={event => {
             const box = event.currentTarget.getBoundingClientRect();
             actions.openMenu(run, box.left, box.bottom);
           }}
-        />
+        >
+          …
+        </button>
       </td>
     </tr>
   );
