@@ -1,7 +1,9 @@
 /** The table of runs: real files of the recorder, from the filter to what can be done with the runs. */
+import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
 import { execFileSync } from 'child_process';
 import path from 'path';
+import { measureContrast } from './helpers/contrast';
 import { run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
@@ -30,7 +32,15 @@ test('the table of runs', async ({ page }) => {
       env: { ...process.env, EM_RUN_PARENT_DIR: parent }
     });
   };
+  /** Keep a picture in both themes, and check what axe and the contrast tell. */
   const picture = async (name: string): Promise<void> => {
+    const { violations } = await new AxeBuilder({ page })
+      .include('.jp-t9k-RunsTab')
+      .disableRules(['color-contrast']) // measured below, without its guesses
+      .analyze();
+    expect(
+      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
+    ).toEqual([]);
     for (const theme of ['Dark', 'Light']) {
       await run(page, 'apputils:change-theme', {
         theme: `JupyterLab ${theme}`
@@ -40,6 +50,8 @@ test('the table of runs', async ({ page }) => {
         String(theme === 'Light')
       );
       await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
+      const { tooLow } = await measureContrast(page);
+      expect(tooLow, `${name} in the ${theme} theme`).toEqual([]);
       const file = `../../build/ui/experiments-${name}-${theme.toLowerCase()}.png`;
       await page.screenshot({ path: path.resolve(__dirname, file) });
     }
@@ -119,6 +131,14 @@ test('the table of runs', async ({ page }) => {
       await dialog.getByRole('button', { name: 'Save' }).click();
       await expect(row('vit-s16-2')).toContainText('<b>x</b>');
       await picture('selection');
+    });
+
+    await test.step('the comparison opens in a tab', async () => {
+      await row('vit-s16-1').locator('td').nth(2).click();
+      await page.keyboard.press('c');
+      const tab = page.getByRole('main').getByRole('tab', { selected: true });
+      await expect(tab).not.toHaveText('Experiments');
+      await page.getByRole('tab', { name: 'Experiments' }).click();
     });
 
     await test.step('a new run appears by itself', async () => {

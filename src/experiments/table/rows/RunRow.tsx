@@ -92,9 +92,7 @@ export const RunRow = React.memo((props: IRunRowProps) => {
             const box = event.currentTarget.getBoundingClientRect();
             actions.openMenu(run, box.left, box.bottom);
           }}
-        >
-          …
-        </button>
+        />
       </td>
     </tr>
   );
