@@ -39,7 +39,10 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
     <MetricCurves key={metric} {...props} metric={metric} />
   );
   return (
-    <div className="jp-t9k-CompareCurves">
+    <div
+      className="jp-t9k-CompareCurves"
+      data-spread={runs.length > MOST_SHOWN || undefined}
+    >
       <ChartsToolbar
         look={look}
         setLook={next => model.setLook({ ...look, ...next })}
