@@ -112,10 +112,20 @@ export function sweptKeys(
   sweep: ISweepForm,
   options: readonly ScriptOption[]
 ): string[] {
-  // Each field of the form asks after each change, and most forms have no sweep.
-  return Object.keys(sweep.values).length === 0
-    ? []
-    : options.map(optionKey).filter(key => isSeveral(sweep.values[key] ?? ''));
+  return options
+    .map(optionKey)
+    .filter(key => isSeveral(sweep.values[key] ?? ''));
+}
+
+/** Return true if an option has several values. */
+export function isSwept({
+  sweep,
+  options
+}: {
+  sweep: ISweepForm;
+  options: readonly ScriptOption[];
+}): boolean {
+  return sweptKeys(sweep, options).length > 0;
 }
 
 /** Return the sweep as the server reads it. */

@@ -132,12 +132,12 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
   const { model, trans } = useLaunch();
   const key = optionKey(option);
   const id = useFieldId(key);
-  const isSwept = useModel(({ sweep }) => key in sweep.values);
-  const count = useModel(({ sweepJobs }) =>
-    sweepJobs.valueCount(optionName(option))
-  );
+  const { isSwept, count, original } = useModel(now => ({
+    isSwept: key in now.sweep.values,
+    count: now.sweepJobs.valueCount(optionName(option)),
+    original: now.originalOption(option)
+  }));
   const standard = defaultText(option, trans);
-  const original = useModel(now => now.originalOption(option));
   const was =
     original === undefined || !changed
       ? null

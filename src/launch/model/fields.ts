@@ -63,8 +63,9 @@ export abstract class LaunchFields extends LaunchFormState {
   originalOption(option: ScriptOption): OptionValue | null | undefined {
     const { original, scriptOptions } = this;
     return original
-      ? (splitArgs(original.args, scriptOptions).values[optionKey(option)] ??
-          null)
+      ? (this._valuesOf({ original, options: scriptOptions })[
+          optionKey(option)
+        ] ?? null)
       : undefined;
   }
 
@@ -216,5 +217,14 @@ export abstract class LaunchFields extends LaunchFormState {
     return fixingLock(this.locks, field) !== null;
   }
 
+  private readonly _valuesOf = memoized(
+    ({
+      original,
+      options
+    }: {
+      original: JobSpec;
+      options: readonly ScriptOption[];
+    }) => splitArgs(original.args, options).values
+  );
   private readonly _differencesOf = memoized(differentValues);
 }

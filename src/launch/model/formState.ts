@@ -23,12 +23,7 @@ import { LaunchCapacity } from './capacity';
 import { SweepJobs } from './sweepJobs';
 import { ILaunchOptions } from './options';
 import { beginningState, ILaunchState, IManifest, JobRequest } from './state';
-import {
-  ISweepForm,
-  NO_SWEEP,
-  sweepRequest,
-  sweptKeys
-} from '../content/sweep';
+import { ISweepForm, NO_SWEEP, sweepRequest, isSwept } from '../content/sweep';
 import { memoized } from '../../common/memo';
 import { LaunchPresets, PresetsClient } from './presets';
 import { IJobsModel } from '../../tokens';
@@ -235,7 +230,7 @@ export abstract class LaunchFormState implements IDisposable {
       form !== null &&
       manifest === null &&
       (!!this.sweep.rowsPath ||
-        sweptKeys(this.sweep, this.scriptOptions).length > 0)
+        this._isSwept({ sweep: this.sweep, options: this.scriptOptions }))
     );
   }
 
@@ -393,6 +388,7 @@ export abstract class LaunchFormState implements IDisposable {
       specOf(form, options)
   );
   private readonly _checksOf = memoized(knownChecks);
+  private readonly _isSwept = memoized(isSwept);
   private _state: ILaunchState;
   private _enginesSeen: readonly EngineInfo[] = [];
   private _saveTimer = 0;
