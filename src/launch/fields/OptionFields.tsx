@@ -32,7 +32,7 @@ import { ValuesField } from '../parts/ValuesField';
 /** Number of rows that are rendered with the form: more than a screen shows. */
 const FIRST_ROWS = 40;
 /** Number of rows that are rendered in one task afterwards. */
-const MORE_ROWS = 12;
+const MORE_ROWS = 8;
 
 /** One field per option of the script; nothing if the script has none. */
 export function OptionFields(): React.JSX.Element | null {

@@ -26,7 +26,7 @@ it('shows the first options at once, and others while the page is idle or when l
   expect(rows()).toBe(40);
   await act(async () => model.setOption(OPTIONS[60], 'no number'));
   expect(rows()).toBe(61);
-  for (let calls = 0; idle.length && calls < 9; calls++) {
+  for (let calls = 0; idle.length && calls < 20; calls++) {
     const due = idle.splice(0);
     await act(async () =>
       due.at(-1)?.({ didTimeout: false, timeRemaining: () => 9 })
