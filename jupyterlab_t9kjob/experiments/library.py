@@ -313,6 +313,8 @@ class Library:
         end = time.monotonic() + READ_SECONDS
         for number, known in enumerate(runs):
             with known.lock:
+                if known.read:  # Another request has read it meanwhile.
+                    continue
                 self._load(known)
                 known.stored = False
                 known.read = known.source.metrics(known.folder, known.files, known.log, end)

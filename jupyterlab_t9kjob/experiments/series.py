@@ -67,6 +67,8 @@ class Series:
         locate
             Returns the position of a value by its index in `values`.
         """
+        while self.count + len(values) > self.size * MOST_BUCKETS:
+            self._halve()
         at = 0
         while at < len(values):
             filled = self.count % self.size
@@ -77,8 +79,6 @@ class Series:
             self.buckets.append(kept)
             self.count += taken
             at += taken
-            if len(self.buckets) > MOST_BUCKETS and self.count % self.size == 0:
-                self._halve()
         if len(values):
             self.last = Sample(self.count - 1, locate(len(values) - 1), values[-1])
 
@@ -109,6 +109,7 @@ class Series:
                 self.first_bad = locate(indexes[0]).step
 
     def _halve(self) -> None:
+        """Join each two buckets; the last one may be filled in part."""
         pairs = zip(self.buckets[::2], [*self.buckets[1::2], ()], strict=False)
         self.buckets = [_outermost((*first, *second)) for first, second in pairs]
         self.size *= 2

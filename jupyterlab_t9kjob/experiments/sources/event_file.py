@@ -29,6 +29,7 @@ _DOUBLE = struct.Struct("<d")
 _SINGLE = struct.Struct("<f")
 _FRAME: Final = HEADER_BYTES + CHECKSUM_BYTES
 _LONGEST_TAG: Final = 500
+_MOST_TAGS: Final = 60
 
 # Numbers of fields of the messages Event, Summary.Value, TensorProto, SummaryMetadata and HParamsPluginData.
 _WALL_TIME, _STEP = 1, 2
@@ -65,7 +66,7 @@ class Events:
     """
 
     values: dict[str, list[float]] = field(default_factory=dict)
-    positions: dict[str, list[tuple[int, float]]] = field(default_factory=dict)
+    positions: dict[str, list[tuple[bytes, bytes]]] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     first_time: float | None = None
@@ -75,11 +76,12 @@ class Events:
 
     def position(self, tag: str, index: int) -> Position:
         """Return the position of a scalar."""
-        step, time = self.positions[tag][index]
-        return Position(float(step), None, time if math.isfinite(time) else None)
+        step, packed = self.positions[tag][index]
+        (time,) = _DOUBLE.unpack(packed)
+        return Position(float(_varint(step)), None, time if math.isfinite(time) else None)
 
-    def add(self, tag: str, step: int, time: float, value: float) -> None:
-        """Add a scalar."""
+    def add(self, tag: str, step: bytes, time: bytes, value: float) -> None:
+        """Add a scalar; step and time are as the file has them."""
         self.values.setdefault(tag, []).append(value)
         self.positions.setdefault(tag, []).append((step, time))
 
@@ -96,7 +98,11 @@ def read_events(content: bytes) -> Events:
     at, size = 0, len(content)
     names: dict[bytes, str] = {}
     match = _SCALAR.match
+    run = _Run()
     while at + HEADER_BYTES <= size:
+        at = run.read(content, at, found)
+        if at + HEADER_BYTES > size:
+            break
         (length,) = _LENGTH.unpack_from(content, at)
         if length > LONGEST_RECORD:
             found.damaged = True
@@ -106,10 +112,9 @@ def read_events(content: bytes) -> Events:
             break
         simple = match(content, at + HEADER_BYTES, end) if length < 200 else None
         if simple is not None and simple[5][0] == len(simple[6]):
-            step = _varint(simple[2]) if simple[2] else 0
             name = names.get(simple[6]) or names.setdefault(simple[6], _decoded(simple[6]))
-            time = _DOUBLE.unpack(simple[1])[0]
-            found.add(name, step, time, _SINGLE.unpack(simple[7])[0])
+            found.add(name, simple[2] or b"", simple[1], _SINGLE.unpack(simple[7])[0])
+            run.learn(simple[5] + simple[6])
         else:
             try:
                 _note(content[at + HEADER_BYTES : end], found)
@@ -121,26 +126,80 @@ def read_events(content: bytes) -> Events:
     return found
 
 
+class _Run:
+    """Reads events of known tags that follow each other, all at once."""
+
+    def __init__(self) -> None:
+        self._tags: dict[bytes, str] = {}
+        self._pattern: re.Pattern[bytes] | None = None
+
+    def learn(self, tag: bytes) -> None:
+        """Note a tag, with its length before it, that a single event has."""
+        if tag in self._tags or len(self._tags) >= _MOST_TAGS:
+            return
+        self._tags[tag] = _decoded(tag[1:])
+        tags = b"|".join(map(re.escape, self._tags))
+        self._pattern = re.compile(
+            rb"(.{8}).{4}\x09(.{8})(?:\x10([\x80-\xff]{0,8}[\x00-\x7f]))?\x2a.\x0a.\x0a(" + tags + rb")\x15(.{4}).{4}",
+            re.DOTALL,
+        )
+
+    def read(self, content: bytes, at: int, found: Events) -> int:
+        """Read events from an offset on; return the offset behind them."""
+        if self._pattern is None:
+            return at
+        rows = [match.groups() for match in iter(self._pattern.scanner(content, at).match, None)]  # type: ignore[attr-defined]
+        kinds = {(row[0], len(row[2] or b""), row[3]) for row in rows}
+        sizes = {kind: _size(kind[1], kind[2]) for kind in kinds}
+        if any(_LENGTH.unpack(kind[0])[0] != size for kind, size in sizes.items()):
+            return at  # Other fields follow: these events are read one by one.
+        by_tag: dict[bytes, list[tuple[bytes, ...]]] = {}
+        if len(self._tags) == 1:
+            by_tag = {next(iter(self._tags)): rows} if rows else {}
+        else:
+            for row in rows:
+                by_tag.setdefault(row[3], []).append(row)
+        for tag, same in by_tag.items():
+            name = self._tags[tag]
+            values = struct.unpack(f"<{len(same)}f", b"".join([row[4] for row in same]))
+            found.values.setdefault(name, []).extend(values)
+            found.positions.setdefault(name, []).extend([(row[2] or b"", row[1]) for row in same])
+        return at + sum(sizes[row[0], len(row[2] or b""), row[3]] + _FRAME for row in rows)
+
+
+def _size(step: int, tag: bytes) -> int:
+    """Return the size of an event of one scalar.
+
+    Parameters
+    ----------
+    step
+        Size of the step; 0 without one.
+    tag
+        The tag, with its length before it.
+    """
+    return 9 + (1 + step if step else 0) + 5 + len(tag) + 5
+
+
 def record_size(content: bytes) -> int:
     """Return the size in bytes of the record at the begin of a part, or 0 if that is cut off."""
     return _LENGTH.unpack_from(content)[0] + _FRAME if len(content) >= HEADER_BYTES else 0
 
 
 def _note(event: bytes, found: Events) -> None:
-    step, time = 0, None
+    step, time = 0, _DOUBLE.pack(0.0)
     for number, value in fields(event):
         if number == _STEP and isinstance(value, int):
             step = value
         elif number == _WALL_TIME and isinstance(value, bytes) and len(value) == _DOUBLE.size:
-            time = _DOUBLE.unpack(value)[0]
-    if found.first_time is None:
-        found.first_time = time
+            time = value
+            if found.first_time is None:
+                found.first_time = _DOUBLE.unpack(value)[0]
     for summary in messages(event, SUMMARY):
         for message in messages(summary, VALUE):
-            _note_value(dict(fields(message)), step if step < 2**63 else 0, time or 0.0, found)
+            _note_value(dict(fields(message)), _packed(step if step < 2**63 else 0), time, found)
 
 
-def _note_value(parts: dict[int, int | bytes], step: int, time: float, found: Events) -> None:
+def _note_value(parts: dict[int, int | bytes], step: bytes, time: bytes, found: Events) -> None:
     tag, simple, tensor = parts.get(_TAG), parts.get(_SIMPLE_VALUE), parts.get(_TENSOR)
     if not isinstance(tag, bytes):
         return
@@ -203,6 +262,15 @@ def _protobuf_value(value: bytes) -> Any:
 
 def _decoded(tag: bytes) -> str:
     return tag.decode(errors="replace")[:_LONGEST_TAG]
+
+
+def _packed(value: int) -> bytes:
+    data = bytearray()
+    while value > 0x7F:
+        data.append(value & 0x7F | 0x80)
+        value >>= 7
+    data.append(value)
+    return bytes(data)
 
 
 def _varint(data: bytes) -> int:

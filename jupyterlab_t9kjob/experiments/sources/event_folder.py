@@ -27,7 +27,7 @@ from .yaml_files import NotReadable, flat, text
 TYPES: Final = frozenset({"train", "training", "val", "valid", "validation", "test", "eval", "evaluation"})
 _HPARAMS: Final = re.compile(r"\d{10}(\.\d+)?\Z")
 _FILE: Final = re.compile(r"events\.out\.tfevents\.(\d{9,11})\.(.+?)(?:\.\d+\.\d+)?\Z")
-_HEAD_BYTES: Final = 512 * 1024
+_HEAD_BYTES: Final = 64 * 1024
 """Bytes of the begin of a file in which hyperparameters and texts are looked for."""
 _MOST_FILES: Final = 500
 _LONGEST_DESCRIPTION: Final = 2000

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from jupyter_server.services.contents.largefilemanager import LargeFileManager
 
@@ -241,3 +241,24 @@ def test_every_finished_call_survives_a_kill(written: list[tuple[float, int, str
         assert all(
             a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(batch.values[name][0], wanted, strict=True)
         )
+
+
+@given(st.lists(st.lists(st.floats(width=32), max_size=3000), max_size=5))
+@settings(max_examples=30)
+def test_an_overview_has_every_extreme(parts: list[list[float]]) -> None:
+    series, values = Series(), [value for part in parts for value in part]
+    begin = 0
+    for part in parts:
+        series.extend(part, lambda index, begin=begin: Position(float(begin + index), None, None))  # type: ignore[misc]
+        begin += len(part)
+    samples = list(series.samples())
+    assert len(series.buckets) <= MOST_BUCKETS
+    assert series.count == len(values)
+    finite = [value for value in values if math.isfinite(value)]
+    assert series.bad == len(values) - len(finite)
+    assert [sample.number for sample in samples] == sorted(sample.number for sample in samples)
+    assert all(sample.value == values[sample.number] == values[int(sample.position.step or 0)] for sample in samples)
+    for begin in range(0, len(values), series.size):
+        bucket = [value for value in values[begin : begin + series.size] if math.isfinite(value)]
+        kept = [sample.value for sample in series.buckets[begin // series.size]]
+        assert {min(kept, default=0), max(kept, default=0)} == {min(bucket, default=0), max(bucket, default=0)}

@@ -1,0 +1,127 @@
+"""Time until one metric of many runs is there to be drawn, of TensorBoard and of our reader, on the same event files.
+
+TensorBoard is timed from the start of its process until it serves the last step of each run. Ours is timed from the
+request until the curves of all runs are there: cold, with an empty index, and with the index of an earlier server.
+
+Run: ``python -m tests.bench.experiments --runs 100 --points 10000``
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from jupyter_server.services.contents.largefilemanager import LargeFileManager
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.record_writer import RecordWriter
+
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
+from jupyterlab_t9kjob.experiments.model import MOST_RUNS, CurvesRequest
+from jupyterlab_t9kjob.experiments.service import Experiments
+
+
+class NoJobs:
+    """A job service without jobs."""
+
+    engines = None
+
+    async def jobs(self) -> list[Any]:
+        return []
+
+
+def write(folder: Path, points: int) -> None:
+    folder.mkdir(parents=True)
+    with (folder / "events.out.tfevents.1700000000.host.1.0").open("wb") as file:
+        writer = RecordWriter(file)
+        writer.write(Event(wall_time=1.7e9, file_version="brain.Event:2").SerializeToString())
+        for step in range(points):
+            summary = Summary(value=[Summary.Value(tag="loss", simple_value=1 / (step + 1))])
+            writer.write(Event(step=step, wall_time=1.7e9 + step, summary=summary).SerializeToString())
+
+
+def of_tensorboard(folder: Path, runs: list[str], points: int) -> float:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    begun = time.perf_counter()
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder), "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address = f"http://127.0.0.1:{port}/data/plugin/scalars/scalars_multirun"
+    query = urllib.parse.urlencode([("tag", "loss"), *(("runs", run) for run in runs)]).encode()
+    try:
+        while True:
+            try:
+                with urllib.request.urlopen(address, query) as answer:
+                    found = json.load(answer)
+            except (OSError, ValueError):
+                found = {}
+            if len(found) == len(runs) and all(series[-1][1] == points - 1 for series in found.values()):
+                return time.perf_counter() - begun
+            time.sleep(0.05)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+async def of_ours(folder: Path, runs: int, points: int, cache: Path) -> float:
+    experiments = Experiments(ContentsRoot(LargeFileManager(root_dir=str(folder))), NoJobs(), cache, cache)  # type: ignore[arg-type]
+    begun = time.perf_counter()
+    try:
+        table = await experiments.runs("", -1, [], ["loss"])
+        while not table.runs:
+            table = await experiments.runs("", table.revision, [], ["loss"])
+        while len(table.runs) < runs:
+            table = await experiments.runs("", -1, [], ["loss"])
+        wanted = [run.id for run in table.runs]
+        for at in range(0, len(wanted), MOST_RUNS):
+            request = CurvesRequest(runs=wanted[at : at + MOST_RUNS], metrics=["loss"], width=1000)
+            curves = await experiments.curves(request)
+            assert all(curve.count == points for curve in curves.curves)
+            assert len(curves.curves) == len(request.runs)
+        return time.perf_counter() - begun
+    finally:
+        await experiments.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--points", type=int, default=10_000)
+    parser.add_argument("--times", type=int, default=3)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "log"
+        write(folder / "run0", args.points)
+        old = time.time() - 3600  # The index keeps runs that nobody writes any more.
+        os.utime(next((folder / "run0").iterdir()), (old, old))
+        for number in range(1, args.runs):
+            shutil.copytree(folder / "run0", folder / f"run{number}")
+        runs = sorted(path.name for path in folder.iterdir())
+        cold, again = [], []
+        for number in range(args.times):
+            theirs = of_tensorboard(folder, runs, args.points)
+            cache = Path(place) / f"cache{number}"
+            first = asyncio.run(of_ours(folder, args.runs, args.points, cache))
+            second = asyncio.run(of_ours(folder, args.runs, args.points, cache))
+            print(f"TensorBoard {theirs:.2f} s, cold {first:.2f} s, with the index {second:.2f} s", flush=True)
+            cold.append(first / theirs)
+            again.append(second / theirs)
+        print(f"{args.runs} runs of {args.points} points: cold {median(cold):.2f} ×, index {median(again):.2f} ×")
+
+
+if __name__ == "__main__":
+    main()
