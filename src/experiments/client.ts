@@ -1,4 +1,5 @@
 /** Client of the REST API of experiments. It is loaded with the first page of experiments. */
+import { ApiError } from '../api/errors';
 import { HttpClient } from '../api/http';
 import { ArtifactDetail, Checksum, Flow, Preview } from '../api/types';
 import {
@@ -50,9 +51,23 @@ export class ExperimentsClient extends HttpClient {
     });
   }
 
-  /** Return a run with everything that is known about it. */
-  run(id: string): Promise<IRunDetail> {
-    return this._get(['experiments', 'runs', id]);
+  /**
+   * Return a run with everything that is known about it.
+   *
+   * The server knows the runs of the folders that were listed. A restored page or a copied address may be of another
+   * folder, so all folders are listed once if the run is unknown.
+   */
+  async run(id: string): Promise<IRunDetail> {
+    const path = ['experiments', 'runs', id];
+    try {
+      return await this._get<IRunDetail>(path);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) {
+        throw error;
+      }
+      await this.runs({ folder: '', revision: -1 });
+      return this._get<IRunDetail>(path);
+    }
   }
 
   /** Return curves, reduced to the minimum and the maximum of each pixel. */
