@@ -16,7 +16,7 @@ from ..contents_paths import ContentsRoot
 from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _
 from .facts import Facts, MetricLog, Source
-from .finder import find, listed
+from .finder import find
 from .index import Index, Summary
 from .sources.event_folder import EventSource
 from .sources.mlflow import MlflowSource
@@ -390,7 +390,7 @@ def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
         files = known.source.files(known.folder)
         if files == known.files and (known.facts is not None or known.problem is not None):
             continue
-        if not files and not listed(known.folder, 1)[3]:
+        if not files:
             gone.append(known)
             continue
         try:

@@ -1,7 +1,8 @@
-"""Deletes the folders of runs and artifacts: lists first what goes, and deletes exactly that."""
+"""Deletes the folders of runs and artifacts, or a run's event files: lists first what goes, and deletes just that."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import stat
@@ -11,6 +12,7 @@ from typing import Final, NamedTuple
 
 from ..core.errors import Conflict
 from ..core.translation import _
+from .facts import Source
 from .library import Known
 from .model import Removal, RemovalItem
 from .sources.recorder import ALTERNATIVE_NAME
@@ -29,19 +31,27 @@ class Target(NamedTuple):
         The folder in the contents API.
     ours
         True if the recorder wrote it.
+    whole
+        False if the folder may have other files than the run's.
     """
 
     id: str
     path: str
     folder: Path
     ours: bool
+    whole: bool = True
+    source: Source | None = None
+
+    def files(self) -> dict[str, int]:
+        """Return the sizes of the run's own files by their paths in the folder (blocking)."""
+        found = self.source.files(self.folder) if self.source is not None else {}
+        return {name: size for name, (_modified, size) in found.items()}
 
 
 def run_target(known: Known) -> Target:
     """Return the folder of a run."""
-    return Target(
-        known.id, known.path or "", known.folder, known.source.origin == "recorder" and _is_ours(known.folder)
-    )
+    ours = known.source.origin == "recorder" and _is_ours(known.folder)
+    return Target(known.id, known.path or "", known.folder, ours, known.source.closed, known.source)
 
 
 def artifact_target(ident: str, path: str, folder: Path) -> Target:
@@ -66,9 +76,14 @@ def _is_ours(folder: Path) -> bool:
 def listed(targets: Sequence[Target]) -> Removal:
     """Return what is deleted with some runs and artifacts (blocking)."""
     items = []
-    for ident, path, folder, ours in targets:
-        size, files = measured(folder)
-        items.append(RemovalItem(id=ident, path=path, size=size, files=files, ours=ours))
+    for target in targets:
+        if target.whole:
+            _check_root(target)
+            size, files = measured(target.folder)
+        else:
+            sizes = target.files().values()
+            size, files = sum(sizes), len(sizes)
+        items.append(RemovalItem(id=target.id, path=target.path, size=size, files=files, ours=target.ours))
     return Removal(items=items, size=sum(item.size for item in items))
 
 
@@ -82,8 +97,41 @@ def removed(targets: Sequence[Target]) -> Removal:
     """
     items = listed(targets)
     for target in targets:
-        delete_folder(target.folder)
+        if target.whole:
+            delete_folder(target.folder)
+        else:
+            _delete_files(target)
     return items
+
+
+def _check_root(target: Target) -> None:
+    """Refuse to delete the folder that JupyterLab shows."""
+    if not target.path:
+        raise Conflict(
+            _("The run is in the folder that JupyterLab shows, which is not deleted."),
+            code="IsRoot",
+            hint=_("Delete the files of the run one by one."),
+        )
+
+
+def _delete_files(target: Target) -> None:
+    """Delete the own files of a run, and its folders if nothing else is in them.
+
+    Raises
+    ------
+    Conflict
+        If a file can't be deleted.
+    """
+    names = target.files()
+    try:
+        for name in names:
+            (target.folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise _not_deleted(target.folder, error) from error
+    inner = {(target.folder / name).parent for name in names} - {target.folder}
+    for folder in [*inner, *([target.folder] if target.path else [])]:
+        with contextlib.suppress(OSError):  # Something else is in it.
+            folder.rmdir()
 
 
 def measured(folder: Path) -> tuple[int, int]:
@@ -116,6 +164,10 @@ def delete_folder(folder: Path) -> None:
     except FileNotFoundError:
         pass
     except OSError as error:
-        problem = Conflict(_("{path} can't be deleted.", path=str(folder)), code="NotDeleted", verbatim=str(error))
-        problem.hint = _("Check the permissions of the folder.")
-        raise problem from error
+        raise _not_deleted(folder, error) from error
+
+
+def _not_deleted(folder: Path, error: OSError) -> Conflict:
+    problem = Conflict(_("{path} can't be deleted.", path=str(folder)), code="NotDeleted", verbatim=str(error))
+    problem.hint = _("Check the permissions of the folder.")
+    return problem

@@ -150,3 +150,20 @@ async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine
     values = (await api("GET", "experiments", "runs", run["id"], "values", metric="loss")).json
     assert [point["value"] for point in values["points"]] == [2.0, 1.0]
     assert (await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": True})).status == 409
+
+
+async def test_only_event_files_are_removed_from_a_folder(api: Api, workspace: Path) -> None:
+    from tests.unit.experiments.test_event_folders import scalar, write
+
+    write(workspace, [scalar("loss", 2.0)])
+    write(workspace / "train", [scalar("loss", 2.0)])
+    (workspace / "train.py").write_text("precious")
+    [run] = (await table(api))["runs"]
+    assert run["path"] == ""
+    body = {"ids": [run["id"]], "dry_run": True}
+    listed = (await api("POST", "experiments", "removal", body=body)).json
+    assert [(item["files"], item["ours"]) for item in listed["items"]] == [(2, False)]
+    assert (await api("POST", "experiments", "removal", body={**body, "dry_run": False})).status == 200
+    assert (workspace / "train.py").read_text() == "precious"
+    assert (await table(api))["runs"] == []
+    assert not (workspace / "train").exists()
