@@ -107,6 +107,8 @@ async def test_refuses_folders_outside(api: Api, workspace: Path, tmp_path: Path
     assert (await api("GET", "experiments", "runs", folder="link")).status == 422
     assert (await api("GET", "experiments", "runs", folder="../..")).status == 422
     assert (await api("GET", "experiments", "runs", folder="none")).status == 404
+    for odd in ("x" * 5000, "a/" * 3000, "\0", "\ud7ff\U0001f600", "%00", "~"):
+        assert (await api("GET", "experiments", "runs", folder=odd)).status in (404, 422)
     assert (await api("GET", "experiments", "runs", "none")).status == 404
     assert (await api("GET", "experiments", "runs", revision="x")).status == 400
     assert (await api("GET", "experiments", "runs", metrics="x" * 2000)).status == 200
