@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -107,6 +107,27 @@ def listed(folder: Path, most: int) -> tuple[frozenset[str], list[str], list[str
     except OSError:
         return frozenset(), [], [], 0
     return frozenset(names), sorted(folders), links, modified
+
+
+def changed_folders(folders: Sequence[Path], times: Mapping[Path, int]) -> list[Path]:
+    """Return the folders whose content has changed (blocking).
+
+    Parameters
+    ----------
+    folders
+        The folders.
+    times
+        Their modification times when they were listed, in nanoseconds.
+    """
+    changed = []
+    for folder in folders:
+        try:
+            modified = folder.lstat().st_mtime_ns
+        except OSError:
+            modified = 0
+        if modified != times.get(folder):
+            changed.append(folder)
+    return changed
 
 
 def _left_out(name: str, folder: Path) -> bool:

@@ -16,7 +16,7 @@ from ..contents_paths import ContentsRoot
 from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _
 from .facts import Facts, MetricLog, Source
-from .finder import find
+from .finder import changed_folders, find
 from .index import Index, Summary
 from .sources.event_folder import EventSource
 from .sources.mlflow import MlflowSource
@@ -352,7 +352,7 @@ class Library:
         homes = {known.folder.parent for known in runs}
         share = max(1, len(folders) // (10 * CHECKED_AT_ONCE))
         wanted = [folder for at, folder in enumerate(folders) if folder in homes or at % share == rolling % share]
-        changed = await on_disk(top, _changed_folders, wanted, area.parents) if wanted else []
+        changed = await on_disk(top, changed_folders, wanted, area.parents) if wanted else []
         if any(folder not in self.runs for folder in changed):
             await self.search(top)
 
@@ -368,19 +368,6 @@ def is_active(known: Known) -> bool:
 def run_id(path: str) -> str:
     """Return the id of a run: a hash of its folder's path in the contents API."""
     return hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()
-
-
-def _changed_folders(folders: Sequence[Path], times: Mapping[Path, int]) -> list[Path]:
-    """Return the folders whose content has changed (blocking)."""
-    changed = []
-    for folder in folders:
-        try:
-            modified = folder.lstat().st_mtime_ns
-        except OSError:
-            modified = 0
-        if modified != times.get(folder):
-            changed.append(folder)
-    return changed
 
 
 def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
