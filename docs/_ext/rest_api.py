@@ -28,6 +28,7 @@ GROUPS = {
     "launch": "Launch form",
     "tries": "Tries",
     "tensorboards": "TensorBoard",
+    "experiments": "Experiments",
 }
 # The limits of a value, in the order in which they are listed.
 LIMITS = {
