@@ -30,7 +30,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.outcome == "rerun" and "PYTEST_XDIST_WORKER" not in os.environ:
         REPEATS.parent.mkdir(parents=True, exist_ok=True)
         with REPEATS.open("a") as file:
-            file.write(f"{report.nodeid}\n")
+            crash = getattr(report.longrepr, "reprcrash", None)
+            why = crash.message.splitlines()[0][:200] if crash is not None and crash.message else report.when
+            file.write(f"{report.nodeid}: {why}\n")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

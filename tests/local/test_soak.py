@@ -24,7 +24,7 @@ from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from tests.local.lab import TOKEN, Lab
 
-JOBS = int(os.environ.get("T9KJOB_SOAK", "30"))
+JOBS = int(os.environ.get("T9KJOB_SOAK", "48"))
 AT_ONCE = 4
 T = TypeVar("T")
 ENDED = ("Succeeded", "Failed")

@@ -175,6 +175,7 @@ test('what the cluster refuses is said at its place, and nothing is created', as
   const wrong = form.locator('.cm-line[data-mark="error"]');
 
   await test.step('a namespace that is not there', async () => {
+    await manifest.press('ControlOrMeta+Home'); // only lines near the cursor are drawn
     await form.locator('.cm-line', { hasText: /^ *namespace:/ }).click();
     await manifest.press('End');
     await manifest.press('x');
