@@ -24,7 +24,7 @@ def group(**fields: Any) -> list[dict[str, Any]]:
 
 async def test_a_job_succeeds_and_its_log_is_complete(bench: Bench) -> None:
     job = await bench.submit("for number in range(20_000): print(number)")
-    assert job.phase == "Pending"
+    assert job.phase in ("Pending", "Running")
     assert job.id == f"local::{job.name}:{job.uid}"
     done = await bench.ended(job.uid)
     assert (done.phase, done.reason and done.reason.code, done.ended_by) == ("Succeeded", "Succeeded", "itself")

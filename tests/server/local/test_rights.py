@@ -64,7 +64,8 @@ def test_job_directories_and_sockets_are_their_owners(folder: Path, umask: int):
             sockets = [path for path in map(Path, listing(run)) if path.is_socket()]
         assert mode(lab.jobs) == 0o700
         for place in (run / "t9kjob", *(run / "t9kjob").iterdir(), *lab.jobs.iterdir()):
-            assert mode(place) == (0o700 if place.is_dir() else 0o600), place
+            with contextlib.suppress(FileNotFoundError):  # the socket of a supervisor that ends
+                assert mode(place) == (0o700 if place.is_dir() else 0o600), place
         written = [path for path in map(Path, listing(*lab.jobs.iterdir())) if path.exists()]
         assert {"spec.json", "run.json", "record.json", "heartbeat", "events.jsonl", "desired", "supervisor.log"} <= {
             path.name for path in written
