@@ -1,4 +1,4 @@
-"""What runs and artifacts have in common."""
+"""Base of runs and artifacts: name, labels, description and place on the disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the callbacks of Lightning, Hugging Face and Keras share. No framework is imported for it."""
+"""Base of the callbacks of Lightning, Hugging Face and Keras. It imports no framework."""
 
 from __future__ import annotations
 

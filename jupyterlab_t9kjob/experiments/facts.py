@@ -1,4 +1,4 @@
-"""What the reader of a program's files tells about a run."""
+"""Facts of a run, as the reader of a program's files returns them."""
 
 from __future__ import annotations
 

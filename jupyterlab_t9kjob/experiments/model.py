@@ -265,7 +265,7 @@ class RemovalItem(Model):
 
 
 class Removal(Model):
-    """What is deleted, or was deleted."""
+    """Answer of a removal: the folders that are deleted, or were deleted."""
 
     items: list[RemovalItem]
     size: int = Field(description="Bytes of all items.")

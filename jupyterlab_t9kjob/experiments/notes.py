@@ -1,4 +1,4 @@
-"""What the user notes about runs: tags, a note, archived. Kept in a file of the extension, not beside the runs."""
+"""Notes of the user about runs: tags, a text, archived. A file of the extension keeps them, not the runs' folders."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class LineMetrics:
 
 
 class _Job:
-    """What was read of one job."""
+    """Metrics of one job that were read so far."""
 
     def __init__(self) -> None:
         self.scalars, self.lines, self.lock = Scalars(), LineMetrics(), asyncio.Lock()

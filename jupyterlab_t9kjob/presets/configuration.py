@@ -83,7 +83,7 @@ class Configuration:
 
     @property
     def last(self) -> Configured | None:
-        """What was last read; None before the first time."""
+        """The content that was last read; None before the first time."""
         return self._read
 
     def _keep(self, found: Configured) -> None:

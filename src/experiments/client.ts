@@ -31,7 +31,7 @@ export interface IMetricValue {
   value: JsonNumber;
 }
 
-/** What an item of a removal is, and how much is deleted with it. */
+/** Item of a removal: its folder, and the size of the files in it. */
 export interface IRemovalItem {
   id: string;
   path: string;

@@ -93,7 +93,7 @@ export interface IRunTable {
   columns: IRunColumn[];
   unreadable: IUnreadable[];
   unreadable_count: number;
-  /** What the search did not reach, in words; null if it reached everything. */
+  /** Sentence about folders that the search did not reach; null if it reached all. */
   left_out: string | null;
 }
 
@@ -134,7 +134,7 @@ export interface IRunDetail {
   attempts: string[];
 }
 
-/** What the x axis of a chart counts. */
+/** Unit of the x axis of a chart. */
 export type XAxis = 'step' | 'epoch' | 'time';
 
 /** A request for curves. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-# Of torchrun and T9k; of Open MPI; of Slurm.
+# The variables of torchrun and T9k, of Open MPI, and of Slurm.
 _VARIABLES = ("RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID")
 
 

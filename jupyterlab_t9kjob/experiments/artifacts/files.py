@@ -27,7 +27,7 @@ _OWN: Final = frozenset([METADATA, REFERENCES])
 
 @dataclass
 class ArtifactFacts:
-    """What the folder of an artifact tells.
+    """Facts of an artifact, read from its folder.
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ _SUFFIX: Final = re.compile(r"_\d{6}_\d{6}_([a-z0-9]{6})\Z")
 
 @dataclass(frozen=True)
 class FlowRun:
-    """What the graph needs of a run.
+    """Facts of a run that the graph needs.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ interface IChartProps {
   /** Range of the x axis that all charts of the view share; null for the chart's own. */
   extent: Range | null;
   best?: IMark | null;
-  /** What the chart does not draw: “3 values were NaN”. */
+  /** Sentence about values that the chart does not draw: “3 values were NaN”. */
   caption?: string;
   /** True to show the values as a table. */
   asTable: boolean;

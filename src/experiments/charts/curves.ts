@@ -11,7 +11,7 @@ const MOST_METRICS = 50;
 /** Requests for metrics that come into view within this time are one, in ms. */
 const GATHER = 30;
 
-/** What all curves of a view have in common. */
+/** Settings that all curves of a view share. */
 export interface ICurvesView {
   runs: readonly string[];
   x: XAxis;

@@ -1,4 +1,4 @@
-/** What a chart draws: its lines with their parts, smoothed if asked for, at common x values. */
+/** Drawing of a chart: its lines with their parts, smoothed if asked for, at common x values. */
 import { ICurve, XAxis } from '../types';
 import {
   IPart,

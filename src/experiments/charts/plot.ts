@@ -21,7 +21,7 @@ export interface IMark {
   label: string;
 }
 
-/** What a plot shows and how. */
+/** Options of a plot. */
 export interface IPlotOptions {
   drawing: IDrawing;
   line: ReadingLine;

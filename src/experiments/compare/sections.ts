@@ -14,7 +14,7 @@ import { ISection } from './report';
 /** A section of the table. */
 export interface ISectionOf extends ISection {
   key: 'parameters' | 'metrics' | 'run';
-  /** What the section shows: “6 of 21 differ”. */
+  /** Summary of the section: “6 of 21 differ”. */
   caption: string;
 }
 

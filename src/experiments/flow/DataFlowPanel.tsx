@@ -232,7 +232,7 @@ function LoadedFlow({
   );
 }
 
-/** What the colours and shapes mean. */
+/** Legend of the colours and shapes. */
 function Legend({
   name,
   trans

@@ -21,7 +21,7 @@ interface IFlowDrawingProps {
   home: string;
   /** Id of the node whose details are shown; null if there is none. */
   selected: string | null;
-  /** What is emphasized. */
+  /** The emphasized nodes and edges. */
   related: IRelated;
   /** Ids of the nodes that a search has found; null if there is no search. */
   matches: ReadonlySet<string> | null;

@@ -21,7 +21,7 @@ import { RunStore } from './runStore';
 import { Selection } from './selection';
 import { ITableView } from './view';
 
-/** What the model needs besides the runs. */
+/** Runs, views and sweeps of the model. */
 interface IExperimentsOptions {
   store: RunStore;
   view: ITableView;
@@ -116,7 +116,7 @@ export class ExperimentsModel implements IDisposable {
     });
   }
 
-  /** What is wrong with the filter; null if the filter can be applied. */
+  /** The error of the filter; null if the filter can be applied. */
   get problem(): FilterProblem | null {
     return this._filter.problem;
   }

@@ -2,7 +2,7 @@
 import { Goal, IRunColumn, IRunRow, Scalar } from '../types';
 import { metricValue, MetricMode } from './metrics';
 
-/** What a field returns; a list for fields with several values, undefined without a value. */
+/** Value of a field; a list for fields with several values, undefined without a value. */
 export type FieldValue = Scalar | readonly string[] | undefined;
 
 /** A field that a filter can name. */

@@ -13,7 +13,7 @@ const LONGEST_PAUSE = 30_000;
 /** Shortest time between two requests, in ms. A busy folder changes more often than a user can read. */
 const LEAST = 1000;
 
-/** What the runs depend on. */
+/** Folder, metrics and curves that the store asks for. */
 export interface IRunsOf {
   folder: string;
   /** Metrics whose values are part of the answer; the server leaves out rare metrics that nobody names. */
@@ -52,7 +52,7 @@ export class RunStore implements IDisposable {
     return this._revision < 0 && this._failure === null;
   }
 
-  /** What the search did not reach, in words; null if it reached everything. */
+  /** Sentence about folders that the search did not reach; null if it reached all. */
   get leftOut(): string | null {
     return this._leftOut;
   }

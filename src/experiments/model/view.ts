@@ -14,7 +14,7 @@ export interface ITableView {
   filter: string;
   /** Contents path of a folder; its runs and those of the folders below it are shown. */
   folder: string;
-  /** What the rows are grouped by: empty, or a key of `GROUPS`, or `p:` and a hyperparameter. */
+  /** Key of the groups of rows: empty, or a key of `GROUPS`, or `p:` and a hyperparameter. */
   group: string;
   order: IOrder;
   /** Keys of the shown columns; null for the default. */
@@ -27,7 +27,7 @@ export interface ITableView {
   archived: boolean;
 }
 
-/** What the rows can be grouped by, besides hyperparameters. */
+/** Keys of groups of rows, besides hyperparameters. */
 export const GROUPS = ['sweep', 'folder', 'name', 'tag'];
 
 /** The settings at first. */

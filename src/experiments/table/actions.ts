@@ -20,7 +20,7 @@ import { ITableActions } from './rows/RunsTable';
 export const MOST_COMPARED = 100;
 const MOST_IN_TENSORBOARD = 50;
 
-/** What the user can do with runs. An action on a run that is selected applies to all selected runs. */
+/** Actions on runs. An action on a run that is selected applies to all selected runs. */
 export class RunActions implements ITableActions {
   constructor(
     private readonly _model: ExperimentsModel,

@@ -1,4 +1,4 @@
-/** What is shown in place of rows, and the line below the rows. */
+/** Texts in place of rows, and the line below the rows. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatCount } from '../../common/format';

@@ -193,7 +193,7 @@ function CommitText({
   );
 }
 
-/** What is known about a repository. */
+/** Answer to the last request about a repository. */
 interface IKnown {
   facts: RepositoryFacts | null;
   /** Error of the last request; null if it succeeded. */

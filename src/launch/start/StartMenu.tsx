@@ -15,7 +15,7 @@ import { SavePreset } from './SavePreset';
 /** An entry of the menu. */
 interface IEntry {
   label: string;
-  /** What the entry sets. */
+  /** Fields that the entry sets, in words. */
   note: string;
   kind?: 'administrator' | 'problem';
   checked?: boolean;
@@ -29,7 +29,7 @@ interface ISection {
   entries: IEntry[];
 }
 
-/** What the popup shows. */
+/** Content of the popup. */
 type Pane = 'menu' | 'save' | 'manage';
 
 /** Button “Start from” with its popup. */

@@ -32,7 +32,7 @@ export type Condition =
   | (IPlace & { kind: 'is'; field: string; fieldPlace: IPlace })
   | IComparison;
 
-/** What is wrong with an expression. `unknown` comes from the runs, all others from the text alone. */
+/** Kind of an error in an expression. `unknown` comes from the runs, all others from the text alone. */
 export type ProblemCode =
   | 'name'
   | 'operator'

@@ -10,7 +10,7 @@ import { Cell, cellTitle, ICellActions, RunName } from './cells';
 import { Check } from './Check';
 import { formatMetric, runsText } from '../text';
 
-/** What a row can do. The object is the same in all renderings. */
+/** Actions of a row. The object is the same in all renderings. */
 export interface IRowActions extends ICellActions {
   /** Select a run; with `isRange`, all runs since the last selected one as well. */
   select(run: IRunRow, isRange: boolean): void;

@@ -21,7 +21,7 @@ import { IKeyActions, useRunKeys } from './useRunKeys';
 /** Heights in px at the default font size; the style sheet has the same numbers. */
 const ROW = 28;
 
-/** What the table can do. The object is the same in all renderings. */
+/** Actions of the table. The object is the same in all renderings. */
 export interface ITableActions extends IRowActions, IKeyActions {
   openColumnMenu(column: ITableColumn, x: number, y: number): void;
 }

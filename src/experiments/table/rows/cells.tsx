@@ -12,7 +12,7 @@ import { IRunRow } from '../../types';
 import { Curve } from './Curve';
 import { formatClockDuration, formatMetric, formatScalar } from '../text';
 
-/** What the cells can do. */
+/** Actions of the cells. */
 export interface ICellActions {
   /** Opens the page of a run; null if this version has no such page. */
   openRun: ((id: string) => void) | null;

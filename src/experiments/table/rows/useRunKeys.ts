@@ -3,7 +3,7 @@ import * as React from 'react';
 import { ExperimentsModel } from '../../model/experiments';
 import { IRunRow } from '../../types';
 
-/** What keys do. */
+/** Actions of the keys. */
 export interface IKeyActions {
   openRun: ((id: string) => void) | null;
   select(run: IRunRow, isRange: boolean): void;

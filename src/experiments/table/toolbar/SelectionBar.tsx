@@ -4,7 +4,7 @@ import { Button, LinkButton } from '../../../ui/Buttons';
 import { tensorBoardIcon } from '../../../ui/icons';
 import { IToolbarProps } from './Toolbar';
 
-/** What can be done with the selected runs. It is shown without a selection too, so that rows do not move. */
+/** Bar with the actions on the selected runs. It is shown without a selection too, so that rows do not move. */
 export function SelectionBar({
   model,
   actions,
