@@ -15,8 +15,8 @@ from jupyter_server._tz import utcnow
 from jupyter_server.extension.application import ExtensionApp
 from traitlets import Bool, Dict, Enum, Float, Integer, TraitError, Unicode, default
 
+from .core.code.git_address import GIT_SYNC_IMAGE
 from .core.errors import Unavailable
-from .core.git_address import GIT_SYNC_IMAGE
 from .core.system.tasks import spawn
 from .core.translation import Catalogue, _, use_catalogue
 from .handlers.routes import handlers

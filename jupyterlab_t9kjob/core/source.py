@@ -11,7 +11,7 @@ import posixpath
 from pathlib import PurePosixPath
 from typing import Final
 
-from .code import CodeSource, GitRepository
+from .code.model import CodeSource, GitRepository
 from .lab import on_volume
 from .spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec
 

@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from .base_model import Model as Model
 from .base_model import PathText as PathText
 from .base_model import PlainText as PlainText
-from .code import CodeSource
+from .code.model import CodeSource
 
 NAME_PATTERN = r"^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
 """Pattern of job names that all engines accept."""

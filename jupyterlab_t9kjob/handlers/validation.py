@@ -9,9 +9,9 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
 from ..core.errors import BadRequest, FieldError, JobError
-from ..core.field_names import name_of
 from ..core.job import ENGINE_NAME_PATTERN
 from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
+from ..core.texts.field_names import name_of
 from ..core.translation import Text, _, _n
 
 SomeModel = TypeVar("SomeModel", bound=BaseModel)

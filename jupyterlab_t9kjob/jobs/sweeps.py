@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from ..core.code import CodeSource
+from ..core.code.model import CodeSource
 from ..core.engine.options import LeasesSweeps
 from ..core.engine.protocol import Engine
 from ..core.errors import Conflict, FieldError, JobError, NotFound

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from ..core.checks import Check
-from ..core.code import CodeSource, GitRepository
+from ..core.code.model import CodeSource, GitRepository
 from ..core.engine.info import Volume
 from ..core.errors import FieldError
 from ..core.lab import Lab, LabMount

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from ..core import capacity, job
-from ..core.code import DEFAULT_LEAVE_OUT
+from ..core.code.model import DEFAULT_LEAVE_OUT
 from ..core.manifests.schema import KindSchema
 from ..core.manifests.text.yaml_reader import MOST_BYTES
 from ..core.spec import (

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 
 from ..core.checks import Capability, Check
 from ..core.features import adapt
-from ..core.field_names import name_of
 from ..core.spec import JobSpec
+from ..core.texts.field_names import name_of
 from ..core.translation import Text, _
 from .pointers import is_field, parts_of, put
 

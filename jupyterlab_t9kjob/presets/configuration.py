@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from ..core.errors import JobError
 from ..core.manifests.text.yaml_reader import Document, read_documents
-from ..core.quantity import amount
 from ..core.spec import JobSpec
 from ..core.system.files import open_regular
+from ..core.texts.quantity import amount
 from ..core.translation import Text, _
 from .identifiers import preset_id
 from .locks import MANIFEST, TOTALS

@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from ..core.checks import Capability, Check
-from ..core.field_names import name_of
-from ..core.git_address import GIT_SYNC_IMAGE
+from ..core.code.git_address import GIT_SYNC_IMAGE
 from ..core.job import Fix
 from ..core.manifests import parse, render
 from ..core.manifests.names import SPEC
-from ..core.quantity import amount
 from ..core.spec import JobSpec
+from ..core.texts.field_names import name_of
+from ..core.texts.quantity import amount
 from ..core.translation import Text, _, listing
 from .model import Lock
 from .pod_devices import devices_of_pods

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.manifests import KINDS
-from ..core.quantity import amount
+from ..core.texts.quantity import amount
 
 
 def devices_of_pods(manifest: dict[str, Any], kind: str) -> list[tuple[int, int]]:

@@ -7,8 +7,8 @@ import logging
 from pathlib import Path
 
 from ..core.checks import Check
+from ..core.code.git_address import GIT_SYNC_IMAGE
 from ..core.errors import FieldError, Unavailable
-from ..core.git_address import GIT_SYNC_IMAGE
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
 from ..core.translation import _

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ..core.checks import Check
-from ..core.code import CodeSnapshot
+from ..core.code.model import CodeSnapshot
 from ..core.source import folder_of, inside
 from ..core.spec import JobSpec
 from ..core.translation import Text, _, _n, listing

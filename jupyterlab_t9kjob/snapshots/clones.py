@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Final
 
 from ..core.checks import Check
-from ..core.code import MOST_BRANCH, Commit, GitRepository
+from ..core.code.git_address import PROTOCOLS, is_commit, protocol_of, short_name
+from ..core.code.git_errors import git_texts
+from ..core.code.model import MOST_BRANCH, Commit, GitRepository
 from ..core.errors import FieldError, JobError, Unavailable
-from ..core.git_address import PROTOCOLS, is_commit, protocol_of, short_name
-from ..core.git_errors import git_texts
 from ..core.source import CLONE_PATH
 from ..core.spec import JobSpec
 from ..core.system.disk import trouble_of

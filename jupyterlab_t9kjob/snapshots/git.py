@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-from ..core.code import MOST_BRANCH, Commit
+from ..core.code.model import MOST_BRANCH, Commit
 from .hashes import FileHash, StoredFile
 
 MOST_SECONDS: Final = 10.0

@@ -10,9 +10,9 @@ import time
 from dataclasses import dataclass, field
 from typing import Final
 
+from ..core.code.git_address import is_commit, protocol_of, short_name
+from ..core.code.git_errors import MOST_WORDS, git_code, git_texts
 from ..core.errors import FieldError, Unavailable
-from ..core.git_address import is_commit, protocol_of, short_name
-from ..core.git_errors import MOST_WORDS, git_code, git_texts
 from ..core.system import git_program
 from ..core.translation import _, listing
 

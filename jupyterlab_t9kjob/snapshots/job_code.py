@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from ..contents_paths import ContentsRoot
-from ..core.code import DEFAULT_LEAVE_OUT, GitRepository
+from ..core.code.model import DEFAULT_LEAVE_OUT, GitRepository
 from ..core.errors import Conflict, FieldError, NotFound, Unavailable
 from ..core.job import Job
 from ..core.system.disk import trouble_of

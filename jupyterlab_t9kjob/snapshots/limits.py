@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..core.git_address import GIT_SYNC_IMAGE
+from ..core.code.git_address import GIT_SYNC_IMAGE
 from .listing import MOST_BYTES
 
 

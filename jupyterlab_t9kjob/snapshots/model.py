@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, StringConstraints
 
 from ..core.base_model import Model, PathText
-from ..core.code import CodeSource, Commit
+from ..core.code.model import CodeSource, Commit
 from ..core.job import DEFAULT_ENGINE, EngineName
 from ..core.spec import JobSpec, Namespace
 from ..core.translation import Text

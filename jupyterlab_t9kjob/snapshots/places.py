@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ..contents_paths import ContentsRoot, outside
-from ..core.code import CodeSnapshot
+from ..core.code.model import CodeSnapshot
 from ..core.errors import FieldError
 from ..core.lab import Lab
 from ..core.spec import JobSpec, Mount

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
-from ..core.code import DEFAULT_LEAVE_OUT, Commit
-from ..core.git_address import check_address
+from ..core.code.git_address import check_address
+from ..core.code.model import DEFAULT_LEAVE_OUT, Commit
 from ..core.source import folder_of, inside
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk

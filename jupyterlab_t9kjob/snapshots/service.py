@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ..contents_paths import ContentsRoot
-from ..core.code import CodeSnapshot, GitRepository
+from ..core.code.model import CodeSnapshot, GitRepository
 from ..core.errors import FieldError, JobError, NotFound
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk

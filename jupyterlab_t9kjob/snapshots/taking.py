@@ -9,7 +9,7 @@ from typing import Final
 
 from ..contents_paths import ContentsRoot
 from ..core.checks import Check
-from ..core.code import CodeSnapshot, Commit, GitRepository, TakenSnapshot
+from ..core.code.model import CodeSnapshot, Commit, GitRepository, TakenSnapshot
 from ..core.errors import FieldError, JobError, Unavailable
 from ..core.spec import JobSpec
 from ..core.system.disk import trouble_of

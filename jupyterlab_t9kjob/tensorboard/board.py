@@ -19,8 +19,8 @@ from ..core.errors import FieldError, Unavailable
 from ..core.job import Reason, parse_job_id
 from ..core.system.disk_threads import DiskSilent, Lane
 from ..core.system.tasks import spawn
+from ..core.texts.wording import duration
 from ..core.translation import Text, _
-from ..core.wording import duration
 from .event_records import NotEvents
 from .events import Found, find_event_files, shape
 from .folders import canonical, check

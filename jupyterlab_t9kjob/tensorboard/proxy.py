@@ -12,8 +12,8 @@ from tornado import httputil
 from tornado.http1connection import HTTP1Connection, HTTP1ConnectionParameters
 from tornado.iostream import IOStream, StreamClosedError
 
+from ..core.texts.wording import duration
 from ..core.translation import Text, _
-from ..core.wording import duration
 
 if TYPE_CHECKING:
     from .process import Endpoint

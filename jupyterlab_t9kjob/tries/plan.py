@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from ..contents_paths import ContentsRoot
-from ..core.code import GitRepository
+from ..core.code.model import GitRepository
 from ..core.engine.protocol import Prepare
 from ..core.errors import FieldError
 from ..core.lab import Lab, on_volume

@@ -9,8 +9,8 @@ from typing import Final
 
 from ..core.job import Failure, Job, Reason
 from ..core.lab import on_volume
+from ..core.texts.wording import duration
 from ..core.translation import Text, _, _n
-from ..core.wording import duration
 from .model import TryState
 from .plan import TryPlan
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
-from jupyterlab_t9kjob.core.wording import duration
+from jupyterlab_t9kjob.core.texts.wording import duration
 from tests.local.harness import Bench, carrying, make_engine
 
 pytestmark = pytest.mark.asyncio

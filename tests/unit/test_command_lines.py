@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jupyterlab_t9kjob.core.command_lines import option_lines
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, ReplicaSpec, Torchrun
+from jupyterlab_t9kjob.core.texts.command_lines import option_lines
 from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import command_text
 
 

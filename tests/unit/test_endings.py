@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.wording import code_in_words, failure
+from jupyterlab_t9kjob.core.texts.wording import code_in_words, failure
 from jupyterlab_t9kjob.logs.failures.advice import advice
 from jupyterlab_t9kjob.logs.failures.failure_text import LogEnd, first_failure
 from jupyterlab_t9kjob.logs.failures.script_check import ScriptCheck

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 import jupyterlab_t9kjob
 from jupyterlab_t9kjob.core import translation
+from jupyterlab_t9kjob.core.texts.wording import failure
 from jupyterlab_t9kjob.core.translation import (
     STORED,
     Text,
@@ -25,7 +26,6 @@ from jupyterlab_t9kjob.core.translation import (
     translated,
     use_catalogue,
 )
-from jupyterlab_t9kjob.core.wording import failure
 
 SOURCES = sorted(Path(jupyterlab_t9kjob.__file__).parent.rglob("*.py"))
 

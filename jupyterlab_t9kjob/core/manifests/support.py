@@ -10,10 +10,10 @@ from ..checks import Check
 from ..errors import FieldError
 from ..features import unsupported
 from ..lab import on_volume
-from ..quantity import amount
 from ..source import running
 from ..spec import JobSpec
 from ..sweep import member_of
+from ..texts.quantity import amount
 from ..translation import Text, _, _n, sentences
 from .convert import render
 from .entrypoints import log_directory

@@ -25,8 +25,8 @@ from typing import Any, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unavailable
+from ..texts.wording import duration
 from ..translation import Text, _
-from ..wording import duration
 from .mount_table import Mount, MountTable
 
 P = ParamSpec("P")

@@ -12,10 +12,10 @@ from ...core.engine.protocol import Prepare
 from ...core.errors import FieldError, JobError, NotAllowed
 from ...core.job import EngineName
 from ...core.lab import Lab, on_volume
-from ...core.quantity import amount
 from ...core.source import is_in_repository
 from ...core.spec import Entrypoint, JobSpec
 from ...core.system.disk_threads import on_disk
+from ...core.texts.quantity import amount
 from ...core.translation import _
 from .. import mounts
 from ..checks import log_directories, of_script, worst_first

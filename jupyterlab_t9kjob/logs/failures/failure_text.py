@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from ...core import wording
+from ...core.texts import wording
 from ...core.translation import Text, _, _n, listing, sentences
 from .endings import ECHO, TIMEOUT, ending_of, last_output, lines_of_text, shell_saw_signal
 from .error_forms import CRASHES, STILL_WORKED

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.features import adapt, unsupported, uses
 from jupyterlab_t9kjob.core.manifests import KINDS, OLDER, Kind, cross, parse, problems, read_job, render
-from jupyterlab_t9kjob.core.quantity import amount
 from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.core.texts.quantity import amount
 from jupyterlab_t9kjob.engines.local.plan.checks import CAPABILITIES as LOCAL
 from tests.unit.manifests.strategies import specs
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ...code import GitRepository
-from ...git_address import GIT_SYNC_IMAGE, protocol_of
+from ...code.git_address import GIT_SYNC_IMAGE, protocol_of
+from ...code.model import GitRepository
 from ...source import CLONE_LINK, CLONE_ROOT
 from ...spec import Security
 from ..names import CLONE

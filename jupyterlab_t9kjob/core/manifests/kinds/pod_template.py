@@ -7,7 +7,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ...code import GitRepository
+from ...code.model import GitRepository
 from ...spec import (
     ENV_NAME_PATTERN,
     Device,

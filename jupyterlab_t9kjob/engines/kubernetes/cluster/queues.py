@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ....core.capacity import Queue, QueueList, QuotaLine
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
-from ....core.quantity import amount
+from ....core.texts.quantity import amount
 from ....core.translation import Text, _
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.json_access import flag, part, parts, text, value, whole

@@ -8,8 +8,8 @@ from typing import Final
 from ....core.errors import Conflict, NotAllowed
 from ....core.job import Action, JobSummary, PendingAction
 from ....core.manifests.names import STOPPED
+from ....core.texts.wording import NOT_POSSIBLE, state_of
 from ....core.translation import Text, _, sentences
-from ....core.wording import NOT_POSSIBLE, state_of
 from ..client.json_access import moment
 from ..objects.kinds import ReplicaView, State, is_terminating
 from .snapshot import JobSnapshot

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ....core.command_lines import option_lines, quoted
 from ....core.job import EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
@@ -13,8 +12,9 @@ from ....core.source import running
 from ....core.spec import Device, Entrypoint, JobSpec, name_from
 from ....core.sweep import ANNOTATION as SWEEP
 from ....core.sweep import member_of
+from ....core.texts.command_lines import option_lines, quoted
+from ....core.texts.wording import code_in_words
 from ....core.translation import Text
-from ....core.wording import code_in_words
 from ..client.api import Json
 from ..client.json_access import text
 from ..objects.kinds import JobKind, ReplicaView

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from ....core.job import Failure, LastOutput, Reason
+from ....core.texts.wording import failure as failure_text
 from ....core.translation import Text
-from ....core.wording import failure as failure_text
 from ....logs.failures.failure_text import cause_in_message, error_in
 from ..reasons.causes import EndingRecord
 from .records import Record

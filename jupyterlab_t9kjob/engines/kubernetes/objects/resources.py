@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from ....core.quantity import amount
+from ....core.texts.quantity import amount
 from ....core.translation import Text, _, _n
 from .text import named
 

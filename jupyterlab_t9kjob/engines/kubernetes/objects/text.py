@@ -12,8 +12,8 @@ from functools import partial
 from typing import Final
 
 from ....core.job import Fix, Reason
+from ....core.texts.wording import duration
 from ....core.translation import Text, _, listing
-from ....core.wording import duration
 from ..client.errors import ApiError, Unreachable
 
 MOST_SENTENCE: Final = 300

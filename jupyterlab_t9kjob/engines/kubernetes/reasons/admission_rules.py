@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....core.job import Fix
-from ....core.quantity import amount
+from ....core.texts.quantity import amount
 from ....core.translation import Text, _, sentences
 from ..objects.text import listed, named
 

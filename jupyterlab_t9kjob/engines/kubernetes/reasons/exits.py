@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ....core.texts.wording import failure
 from ....core.translation import Text, _, sentences
-from ....core.wording import failure
 from ....logs.failures.advice import advice
 from ....logs.failures.failure_text import cause_in_message
 from ..client.api import Json

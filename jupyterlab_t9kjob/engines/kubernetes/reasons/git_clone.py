@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ....core.git_address import is_commit, short_name
-from ....core.git_errors import git_code, git_texts
+from ....core.code.git_address import is_commit, short_name
+from ....core.code.git_errors import git_code, git_texts
 from ....core.manifests.names import CLONE
 from ....core.translation import Text, _
 from ..client.api import Json

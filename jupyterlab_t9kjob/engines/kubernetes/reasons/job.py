@@ -21,12 +21,12 @@ from typing import Final
 from ....core.job import EndedBy, Failure, Fix, Reason
 from ....core.manifests.names import PAUSED, SWEEP_VERDICT
 from ....core.manifests.names import STOPPED as STOPPED_MARK
-from ....core.quantity import amount
 from ....core.spec import JobSpec
 from ....core.sweep import ANNOTATION as SWEEP
 from ....core.sweep import member_of, verdict_of
+from ....core.texts.quantity import amount
+from ....core.texts.wording import best_metric, duration, waits_for_sweep, worse_than_median
 from ....core.translation import Text, _, _n, sentences
-from ....core.wording import best_metric, duration, waits_for_sweep, worse_than_median
 from ..client.api import Json
 from ..client.json_access import text, whole
 from ..objects.action_notes import Mark, marked

@@ -12,8 +12,8 @@ from typing import Any, Final
 from ....core.job import Failure, Frame, LastOutput, Link, Reason
 from ....core.log_sources import LogFile
 from ....core.system import disk
+from ....core.texts.wording import failure as failure_text
 from ....core.translation import Text, _, sentences
-from ....core.wording import failure as failure_text
 from ....logs.failures.advice import advice, next_step
 from ....logs.failures.endings import ECHO
 from ....logs.failures.failure_text import LogEnd, first_failure

@@ -15,7 +15,7 @@ from typing import Final
 from ....core.checks import Capability
 from ....core.job import Reason
 from ....core.manifests.names import PAUSED, STOPPED
-from ....core.quantity import amount
+from ....core.texts.quantity import amount
 from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, value, whole

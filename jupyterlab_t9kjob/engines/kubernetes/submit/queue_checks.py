@@ -14,8 +14,8 @@ from ....core.checks import Check
 from ....core.manifests.kinds.pytorchjob import GANG_SCHEDULERS
 from ....core.manifests.names import KUEUE
 from ....core.spec import JobSpec
+from ....core.texts.wording import duration
 from ....core.translation import Text, _, _n, listing, sentences
-from ....core.wording import duration
 from ..client.api import Json
 from ..objects.resources import exact, is_accelerator, quantity, said, together
 from ..objects.text import named

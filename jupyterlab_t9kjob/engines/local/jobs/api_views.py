@@ -30,8 +30,8 @@ from ....core.log_sources import LogFile
 from ....core.spec import Device, JobSpec, Model
 from ....core.sweep import member_of
 from ....core.system.disk_threads import real_path
+from ....core.texts.wording import code_in_words, end_in_words
 from ....core.translation import _
-from ....core.wording import code_in_words, end_in_words
 from ....logs.storage import cuts, index
 from ..plan.command import command_of, working_directory
 from ..supervisor.failure import readable

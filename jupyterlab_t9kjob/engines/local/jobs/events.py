@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....core.job import Event
+from ....core.texts.wording import worse_than_median
 from ....core.translation import Text, _, _n, sentences
-from ....core.wording import worse_than_median
 from ....logs.storage.cap import size_in_words
 from ..supervisor.record import EventRecord
 from .fact_texts import ODD_RECORD, clone_text, disk_texts, failure_text, killed_text, sweep_text, wait_text

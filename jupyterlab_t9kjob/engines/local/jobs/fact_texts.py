@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ....core.git_address import short_name
-from ....core.git_errors import git_code, git_texts
+from ....core.code.git_address import short_name
+from ....core.code.git_errors import git_code, git_texts
 from ....core.system.disk import DiskTrouble
+from ....core.texts.wording import failure, waits_for_sweep
 from ....core.translation import Text, _, _n, listing
-from ....core.wording import failure, waits_for_sweep
 
 ODD_RECORD: Final = (AttributeError, KeyError, TypeError, ValueError)
 """Errors of making a text from a record with missing or unexpected parts. The text is then the record's code."""

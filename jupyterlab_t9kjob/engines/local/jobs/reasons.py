@@ -11,8 +11,8 @@ from typing import Any, Final
 from ....core.job import Link, Reason
 from ....core.system.disk import DiskTrouble
 from ....core.system.processes import machine_id, same_boot
+from ....core.texts.wording import best_metric, duration, worse_than_median
 from ....core.translation import Text, _, _n, sentences
-from ....core.wording import best_metric, duration, worse_than_median
 from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
 from ..supervisor.record import AttemptRecord, Record

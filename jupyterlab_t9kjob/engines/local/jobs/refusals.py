@@ -8,8 +8,8 @@ from typing import Final
 from ....core.errors import Conflict
 from ....core.job import Action, JobSummary
 from ....core.system.disk import trouble_of
+from ....core.texts.wording import NOT_POSSIBLE, state_of
 from ....core.translation import Text, _, sentences
-from ....core.wording import NOT_POSSIBLE, state_of
 from ..supervisor.record import ACTIVE
 
 NEEDS_UNIX: Final = _(

@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from ....core.command_lines import option_lines, quoted
 from ....core.engine.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
+from ....core.texts.command_lines import option_lines, quoted
 from ....core.translation import Text, _, _n, translated
 from ..supervisor.record import ReplicaPlan
 

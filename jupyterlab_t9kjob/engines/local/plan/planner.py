@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from ....core.checks import Check, Preview
-from ....core.code import CodeSnapshot, CodeSource, GitRepository
+from ....core.code.model import CodeSnapshot, CodeSource, GitRepository
 from ....core.engine.interpreter import Interpreter, ResolveKernel
 from ....core.errors import FieldError, Unavailable
 from ....core.manifests.entrypoints import RECORD_FOLDER

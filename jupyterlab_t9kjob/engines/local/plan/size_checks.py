@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ....core.checks import Check
-from ....core.quantity import amount
 from ....core.spec import JobSpec
+from ....core.texts.quantity import amount
 from ....core.translation import Text, _, _n
 from ..devices.machine import cpu_count
 from ..devices.pool import DevicePool, PooledDevice

@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from ....core.wording import exit_code
+from ....core.texts.wording import exit_code
 from . import process_tree
 from .device_claims import Claim
 from .job_files import JobFiles

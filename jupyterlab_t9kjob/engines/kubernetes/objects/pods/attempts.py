@@ -13,8 +13,8 @@ from typing import Final
 from typing_extensions import TypedDict
 
 from .....core.job import Attempt
+from .....core.texts.wording import end_in_words
 from .....core.translation import Text, _
-from .....core.wording import end_in_words
 from ...client.api import Json
 from ...client.json_access import count, moment, part, text, value, whole
 from ..kinds import ReplicaView, State, conditions, holds

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .translation import Text, _
+from ..translation import Text, _
 
 _LONGEST: Final = 100
 _NAMES: Final = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from .translation import Text, _, _n
+from ..translation import Text, _, _n
 
 if TYPE_CHECKING:
-    from .job import Action, PendingAction, Phase
+    from ..job import Action, PendingAction, Phase
 
 SIGNALS: Final = {
     129: "SIGHUP",

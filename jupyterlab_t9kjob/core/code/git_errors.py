@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..translation import Text, _
 from .git_address import short_name
-from .translation import Text, _
 
 MOST_WORDS: Final = 2000
 _RULES: Final = (

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Tag
 
-from .base_model import Model, PathText, PlainText
+from ..base_model import Model, PathText, PlainText
 from .git_address import check_address, check_folder, check_ref, protocol_of
 
 MOST_BRANCH: Final = 256

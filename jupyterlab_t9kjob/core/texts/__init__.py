@@ -1,0 +1,1 @@
+"""Words and numbers as users read and write them: durations, states, field names, commands, Kubernetes quantities."""
