@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 import httpx
@@ -14,6 +14,7 @@ from .json_text import Json
 from .line_stream import lines
 
 T = TypeVar("T")
+Params = Mapping[str, str | int | bool | None]
 
 LARGEST_EVENT = 32 * 1024 * 1024
 """Greatest size of one object in bytes. etcd keeps objects of at most 1.5 MiB, so no API server sends a larger one."""
@@ -70,3 +71,12 @@ async def once_more(ask: Callable[[], Awaitable[T]]) -> T:
         return await ask()
     except BrokenOff:
         return await ask()
+
+
+def plain_params(params: Params | Sequence[tuple[str, str]] | None) -> list[tuple[str, str]]:
+    """Return query parameters as strings, without those that are None."""
+    return [
+        (key, str(value).lower() if isinstance(value, bool) else str(value))
+        for key, value in (params.items() if isinstance(params, Mapping) else params or ())
+        if value is not None
+    ]

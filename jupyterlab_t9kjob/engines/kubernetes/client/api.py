@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import Literal
@@ -18,18 +18,17 @@ import httpx
 
 from ....core.system.signals import Signal
 from ....core.translation import _
-from .answers import LARGEST_EVENT, content_of, events_of, once_more, refusal_of
+from .answers import LARGEST_EVENT, Params, content_of, events_of, once_more, plain_params, refusal_of
 from .credentials.connection import Connection
 from .errors import ApiError, Unreachable, timed_out
 from .failures import is_of_tls, not_kubernetes, redirects, unreachable
 from .json_text import Json, without_gc, without_managed_fields
 from .line_stream import lines
 from .list_parser import TURN_BYTES, ListReader, NoList, in_turns
-from .pool import Pools
+from .pool import ByteStream, Pools
 
 __all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable", "lines"]
 
-Params = Mapping[str, str | int | bool | None]
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 ANSWER_SECONDS = 30.0
@@ -283,6 +282,26 @@ class KubeApi:
         async with self.stream(path, params, silence=silence, patience=patience) as chunks:
             yield events_of(chunks)
 
+    @asynccontextmanager
+    async def upgraded(
+        self, path: str, params: Sequence[tuple[str, str]], headers: Mapping[str, str]
+    ) -> AsyncIterator[tuple[ByteStream, Mapping[str, str]]]:
+        """Open a connection with another protocol; yield its bytes in both directions and the headers of the answer.
+
+        Parameters
+        ----------
+        path, params
+            Path and query parameters of the request; a parameter may come several times.
+        headers
+            Headers that ask for the other protocol.
+        """
+        async with AsyncExitStack() as stack:
+            response = await self._opened(stack, "GET", path, params, headers=headers, silence=ANSWER_SECONDS)
+            stream = response.extensions.get("network_stream")
+            if response.status_code != httpx.codes.SWITCHING_PROTOCOLS or stream is None:
+                raise Unreachable(_("No WebSocket reaches the cluster at {host}.", host=self.connection.host))
+            yield stream, response.headers
+
     # -- inside -------------------------------------------------------------------------------------------------------
 
     async def _json(
@@ -329,18 +348,17 @@ class KubeApi:
         stack: AsyncExitStack,
         method: Method,
         path: str,
-        params: Params | None,
+        params: Params | Sequence[tuple[str, str]] | None,
         body: Json | None = None,
         kind: str = "application/json",
         *,
+        headers: Mapping[str, str] | None = None,
         silence: float | None,
         patience: float | None = None,
     ) -> httpx.Response:
         """Return a successful answer with unread content, which stays open as long as the stack."""
         content = None if body is None else json.dumps(body).encode()
-        headers = (
-            {"Accept": "application/json"} if body is None else {"Accept": "application/json", "Content-Type": kind}
-        )
+        headers = {"Accept": "application/json", **(headers or {}), **({} if body is None else {"Content-Type": kind})}
         patience = PATIENCE_SECONDS if patience is None else patience
         renewed, waited = False, 0.0
         while True:
@@ -348,12 +366,12 @@ class KubeApi:
             attempt = AsyncExitStack()
             stack.push_async_exit(attempt)
             request = self._pools.send(
-                method, path, params=_plain(params), content=content, headers=headers, silence=silence
+                method, path, params=plain_params(params), content=content, headers=headers, silence=silence
             )
             try:
                 with anyio.fail_after(ANSWER_SECONDS):
                     response = await attempt.enter_async_context(request)
-                    if response.is_success:
+                    if response.is_success or response.status_code == httpx.codes.SWITCHING_PROTOCOLS:
                         return response
                     refusal = await refusal_of(response)
             except (httpx.RequestError, httpx.StreamError, TimeoutError) as error:
@@ -372,12 +390,3 @@ class KubeApi:
                 raise refusal
             waited += pause
             await asyncio.sleep(pause)
-
-
-def _plain(params: Params | None) -> dict[str, str]:
-    """Return query parameters as strings, without those that are None."""
-    return {
-        key: str(value).lower() if isinstance(value, bool) else str(value)
-        for key, value in (params or {}).items()
-        if value is not None
-    }

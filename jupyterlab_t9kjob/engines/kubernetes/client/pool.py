@@ -9,6 +9,7 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import monotonic, time
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import httpx
@@ -24,6 +25,16 @@ RENEWAL_SECONDS = 30.0
 """Least time after a failed renewal by a program, which may open a browser, until the next renewal."""
 REREAD_SECONDS = 2.0
 """Least time after a failed renewal from files until the next renewal."""
+
+
+class ByteStream(Protocol):
+    """The methods of an upgraded connection, which is httpcore's network stream."""
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Return the next bytes; no bytes at the end of the stream."""
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Write bytes."""
 
 
 class Pools:
@@ -77,7 +88,7 @@ class Pools:
         method: str,
         path: str,
         *,
-        params: dict[str, str],
+        params: list[tuple[str, str]],
         content: bytes | None,
         headers: dict[str, str],
         silence: float | None,
@@ -97,7 +108,7 @@ class Pools:
         request = pool.client.build_request(
             method,
             path,
-            params=params,
+            params=httpx.QueryParams(tuple(params)),
             content=content,
             headers=[*headers.items(), *self.connection.headers],
             timeout=httpx.Timeout(CONNECT_SECONDS, read=silence, pool=None),
