@@ -1,10 +1,10 @@
 /** Answers of the server about experiments. */
+import type { Scalar } from '../common/filter/fields';
 
 /** A number of a JSON answer. Numbers that are not finite are words. */
 export type JsonNumber = number | 'nan' | 'inf' | '-inf';
 
-/** Value of a parameter or of a fact about the environment. */
-export type Scalar = number | string | boolean | null;
+export type { Scalar };
 
 /** Summary of one metric of a run. */
 export interface IMetricSummary {

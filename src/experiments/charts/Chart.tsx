@@ -15,7 +15,7 @@ import { formatValue } from './numbers';
 import { coloursOf, useTheme } from './palette';
 import { CHART_HEIGHT, createPlot, IMark } from './plot';
 import { Range, ReadingLine } from './readingLine';
-import { savePicture } from './save';
+import { savePicture } from '../../common/saveFile';
 import { axisText } from './text';
 
 interface IChartProps {

@@ -8,7 +8,7 @@ import { Banner } from '../../ui/Banner';
 import { Button, IconButton, LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
 import { errorIcon, tensorBoardIcon } from '../../ui/icons';
-import { csvOf, fileName, saveText } from '../charts/save';
+import { csvOf, fileName, saveText } from '../../common/saveFile';
 import { copyAsPandas, namesOf } from '../run/actions';
 import { tensorBoardPaths } from '../run/model/tensorBoard';
 import { IRunLab } from '../run/pageLab';

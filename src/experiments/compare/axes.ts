@@ -1,5 +1,5 @@
 /** Axes of parallel coordinates and of the scatter plot. */
-import { writeName, writeValue } from '../model/filter/complete';
+import { writeName, writeValue } from '../../common/filter/complete';
 import { Goal, IRunRow, Scalar } from '../types';
 import { GoalOf, metricOf } from './differences';
 

@@ -4,9 +4,10 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { memoized } from '../../common/memo';
 import { IRunRow } from '../types';
 import { allColumns, ITableColumn, NAME_COLUMN, shownColumns } from './columns';
-import { Fields } from './fields';
-import { IFilter, readFilter } from './filter/compile';
-import { FilterProblem } from './filter/parse';
+import { fieldsOf } from './fields';
+import { Fields } from '../../common/filter/fields';
+import { IFilter, readFilter } from '../../common/filter/compile';
+import { FilterProblem } from '../../common/filter/parse';
 import { folderOfRun } from './folders';
 import {
   bestRuns,
@@ -18,7 +19,7 @@ import {
   TableRow
 } from './rows';
 import { RunStore } from './runStore';
-import { Selection } from './selection';
+import { Selection } from '../../common/selection';
 import { ITableView } from './view';
 
 /** Runs, views and sweeps of the model. */
@@ -84,7 +85,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   /** Fields that a filter can name. */
-  get fields(): Fields {
+  get fields(): Fields<IRunRow> {
     const { modes, goals } = this._view;
     return this._readFields({ columns: this.store.columns, modes, goals });
   }
@@ -122,7 +123,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   /** The filter that is applied: the last one without an error; null if all runs are shown. */
-  get filter(): IFilter | null {
+  get filter(): IFilter<IRunRow> | null {
     return this._filter.filter;
   }
 
@@ -195,7 +196,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   private get _filter(): {
-    filter: IFilter | null;
+    filter: IFilter<IRunRow> | null;
     problem: FilterProblem | null;
   } {
     return this._readFilter({
@@ -208,8 +209,8 @@ export class ExperimentsModel implements IDisposable {
   /** Read the text of the filter. After an error, the last text that could be read still applies. */
   private _parse(
     text: string,
-    fields: Fields
-  ): { filter: IFilter | null; problem: FilterProblem | null } {
+    fields: Fields<IRunRow>
+  ): { filter: IFilter<IRunRow> | null; problem: FilterProblem | null } {
     try {
       const filter = readFilter(text, fields);
       this._lastFilter = text;
@@ -273,7 +274,7 @@ export class ExperimentsModel implements IDisposable {
       columns,
       ...choices
     }: Pick<RunStore, 'columns'> & Pick<ITableView, 'modes' | 'goals'>) =>
-      new Fields(columns, choices)
+      fieldsOf(columns, choices)
   );
   private readonly _readAll = memoized(
     ({
@@ -293,7 +294,7 @@ export class ExperimentsModel implements IDisposable {
       of.archived ? of.runs : of.runs.filter(run => !run.archived)
   );
   private readonly _readFilter = memoized(
-    (of: { text: string; fields: Fields; isEmpty: boolean }) =>
+    (of: { text: string; fields: Fields<IRunRow>; isEmpty: boolean }) =>
       of.isEmpty
         ? { filter: null, problem: null }
         : this._parse(of.text, of.fields)
@@ -301,7 +302,7 @@ export class ExperimentsModel implements IDisposable {
   private readonly _readRuns = memoized(
     (of: {
       runs: readonly IRunRow[];
-      filter: IFilter | null;
+      filter: IFilter<IRunRow> | null;
       column: ITableColumn | undefined;
       order: ITableView['order'];
     }): readonly IRunRow[] => {

@@ -1,19 +1,7 @@
 /** Fields of runs that filters, groups and columns name. */
-import { Goal, IRunColumn, IRunRow, Scalar } from '../types';
+import { Fields, FieldValue, IField } from '../../common/filter/fields';
+import { Goal, IRunColumn, IRunRow } from '../types';
 import { metricValue, MetricMode } from './metrics';
-
-/** Value of a field; a list for fields with several values, undefined without a value. */
-export type FieldValue = Scalar | readonly string[] | undefined;
-
-/** A field that a filter can name. */
-export interface IField {
-  /** Name in filters and column heads. */
-  name: string;
-  group: IRunColumn['group'] | 'run';
-  /** Number of runs that have the field; 0 for the fields of every run. */
-  runs: number;
-  read(run: IRunRow): FieldValue;
-}
 
 /** Which value of each metric is meant, and in which direction it improves. */
 export interface IMetricChoices {
@@ -50,50 +38,33 @@ export function modeOf(
   return choices.modes[column.name] ?? fallback;
 }
 
-/** The fields of the runs of a table. */
-export class Fields {
-  constructor(
-    readonly columns: readonly IRunColumn[],
-    choices: IMetricChoices
-  ) {
-    for (const column of columns) {
+/**
+ * Return the fields of the runs of a table: hyperparameters and metrics of most runs first.
+ *
+ * @param columns - The columns of the runs.
+ * @param choices - Which value of each metric is meant.
+ */
+export function fieldsOf(
+  columns: readonly IRunColumn[],
+  choices: IMetricChoices
+): Fields<IRunRow> {
+  return new Fields([
+    ...columns.map((column): IField<IRunRow> => {
       const { name, group, runs } = column;
-      const known = group === 'environment' ? `env.${name}` : name;
-      if (!this._fields.has(known)) {
-        const read = readerOf(column, choices);
-        this._fields.set(known, { name: known, group, runs, read });
-      }
-    }
-    for (const [name, read] of Object.entries(RUN_FIELDS)) {
-      this._fields.set(name, { name, group: 'run', runs: 0, read });
-    }
-  }
-
-  /** All fields: hyperparameters and metrics of most runs first. */
-  get all(): readonly IField[] {
-    return [...this._fields.values()];
-  }
-
-  /** Return a field by its name. */
-  find(name: string): IField | undefined {
-    return this._fields.get(name);
-  }
-
-  /** Return the name that is most similar to a name that no run has; null if none is similar. */
-  similar(name: string): string | null {
-    const most = Math.max(1, Math.floor(name.length / 3));
-    let best: string | null = null;
-    let least = most + 1;
-    for (const known of this._fields.keys()) {
-      const distance = editDistance(name.toLowerCase(), known.toLowerCase());
-      if (distance < least) {
-        [best, least] = [known, distance];
-      }
-    }
-    return best;
-  }
-
-  private readonly _fields = new Map<string, IField>();
+      return {
+        name: group === 'environment' ? `env.${name}` : name,
+        group,
+        rows: runs,
+        read: readerOf(column, choices)
+      };
+    }),
+    ...Object.entries(RUN_FIELDS).map(([name, read]): IField<IRunRow> => ({
+      name,
+      group: 'run',
+      rows: 0,
+      read
+    }))
+  ]);
 }
 
 function readerOf(
@@ -110,21 +81,4 @@ function readerOf(
     Object.hasOwn(run.metrics, name)
       ? (metricValue(run.metrics[name], mode, goal) ?? undefined)
       : undefined;
-}
-
-/** Return the number of letters to insert, delete or replace to get from one word to another. */
-function editDistance(from: string, to: string): number {
-  if (Math.abs(from.length - to.length) > 8) {
-    return Infinity;
-  }
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = row[j - 1] + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j] + 1, next[j - 1] + 1));
-    }
-    row = next;
-  }
-  return row[to.length];
 }

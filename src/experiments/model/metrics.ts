@@ -1,6 +1,6 @@
 /** Values of metrics: the best, the last, and the step of the best. */
 import { Goal, IMetricSummary } from '../types';
-import { numberOf } from './filter/parse';
+import { numberOf } from '../../common/filter/parse';
 
 /** The value of a metric that a column shows. */
 export type MetricMode = 'best' | 'last' | 'step';

@@ -9,8 +9,9 @@ import { CopyButton } from '../../ui/CopyButton';
 import { EmptyState } from '../../ui/EmptyState';
 import { errorIcon } from '../../ui/icons';
 import { ExperimentsModel } from '../model/experiments';
-import { IPart } from '../model/filter/compile';
-import { numberOf } from '../model/filter/parse';
+import { IPart } from '../../common/filter/compile';
+import { numberOf } from '../../common/filter/parse';
+import { IRunRow } from '../types';
 import { folderText, formatMetric, runsText } from './text';
 
 interface IStateProps {
@@ -97,7 +98,7 @@ export function FirstUse({ model, trans }: IStateProps): React.JSX.Element {
 export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
   const { filter, known, view } = model;
   const parts = filter?.parts ?? [];
-  const left = (without: IPart): number =>
+  const left = (without: IPart<IRunRow>): number =>
     known.filter(run =>
       parts.every(part => part === without || part.matches(run))
     ).length;
@@ -142,7 +143,7 @@ export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
 
 /** Return how many runs match a condition, and the range of its field if none does. */
 function partText(
-  { text, matches, field }: IPart,
+  { text, matches, field }: IPart<IRunRow>,
   { known }: ExperimentsModel,
   trans: TranslationBundle
 ): string {

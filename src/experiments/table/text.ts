@@ -2,7 +2,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { formatCount } from '../../common/format';
 import { ITableColumn } from '../model/columns';
-import { FilterProblem } from '../model/filter/parse';
+import { FilterProblem } from '../../common/filter/parse';
+import { ExperimentsModel } from '../model/experiments';
 import { Scalar } from '../types';
 
 /** Return the heading of a column: the name that a filter takes, or a word. */
@@ -153,4 +154,26 @@ export function folderText(folder: string, trans: TranslationBundle): string {
 /** Return a number of runs: “46 runs”. */
 export function runsText(count: number, trans: TranslationBundle): string {
   return trans._n('%2 run', '%2 runs', count, formatCount(count));
+}
+
+/** Return how many runs the filter lets through: “12 of 46 runs”. */
+export function countText(
+  {
+    view,
+    problem,
+    runs,
+    known
+  }: Pick<ExperimentsModel, 'view' | 'problem' | 'runs' | 'known'>,
+  trans: TranslationBundle
+): string {
+  if (view.filter === '') {
+    return runsText(known.length, trans);
+  }
+  return problem
+    ? trans.__('not filtered')
+    : trans.__(
+        '%1 of %2',
+        formatCount(runs.length),
+        runsText(known.length, trans)
+      );
 }

@@ -15,7 +15,7 @@ import {
 } from '../../../src/experiments/charts/lines';
 import { formatValue } from '../../../src/experiments/charts/numbers';
 import { ReadingLine } from '../../../src/experiments/charts/readingLine';
-import { csvOf, fileName } from '../../../src/experiments/charts/save';
+import { csvOf, fileName } from '../../../src/common/saveFile';
 import { leftOutText } from '../../../src/experiments/charts/text';
 import { ICurve, ICurvesRequest } from '../../../src/experiments/types';
 

@@ -19,7 +19,7 @@ import {
   markdownOf,
   rowsOfReport
 } from '../../../src/experiments/compare/report';
-import { parseFilter } from '../../../src/experiments/model/filter/parse';
+import { parseFilter } from '../../../src/common/filter/parse';
 import { Goal } from '../../../src/experiments/types';
 import { someMetric, someRun } from './someRun';
 

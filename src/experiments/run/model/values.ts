@@ -1,7 +1,7 @@
 /** Values of metrics as a file. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Notification } from '@jupyterlab/apputils';
-import { csvOf, fileName, saveText } from '../../charts/save';
+import { csvOf, fileName, saveText } from '../../../common/saveFile';
 import { ExperimentsClient } from '../../client';
 import { RunModel } from './run';
 

@@ -1,6 +1,6 @@
 /** Small curve of a metric in a row. */
 import * as React from 'react';
-import { numberOf } from '../../model/filter/parse';
+import { numberOf } from '../../../common/filter/parse';
 import { JsonNumber } from '../../types';
 
 /** Size of a curve in px. */

@@ -7,7 +7,7 @@ import { ITableColumn } from '../../model/columns';
 import { IGroup } from '../../model/rows';
 import { IRunRow } from '../../types';
 import { Cell, cellTitle, ICellActions, RunName } from './cells';
-import { Check } from './Check';
+import { Check } from '../../../ui/Check';
 import { formatMetric, runsText } from '../text';
 
 /** Actions of a row. The object is the same in all renderings. */

@@ -1,6 +1,7 @@
 /** Bar with what can be done with the selected runs. */
 import * as React from 'react';
 import { Button, LinkButton } from '../../../ui/Buttons';
+import { ReasonButton } from '../../../ui/ReasonButton';
 import { tensorBoardIcon } from '../../../ui/icons';
 import { IToolbarProps } from './Toolbar';
 
@@ -70,33 +71,5 @@ export function SelectionBar({
         {trans.__('Clear selection')}
       </LinkButton>
     </div>
-  );
-}
-
-/** Button that is disabled with a reason. */
-function ReasonButton({
-  problem,
-  onClick,
-  ...props
-}: React.ComponentProps<typeof Button> & {
-  problem: string | null;
-  onClick(): void;
-}): React.JSX.Element {
-  const id = React.useId();
-  return (
-    <>
-      <Button
-        {...props}
-        title={problem ?? undefined}
-        aria-disabled={problem !== null || undefined}
-        aria-describedby={problem === null ? undefined : id}
-        onClick={() => problem === null && onClick()}
-      />
-      {problem !== null && (
-        <span id={id} className="jp-t9k-visuallyHidden">
-          {problem}
-        </span>
-      )}
-    </>
   );
 }

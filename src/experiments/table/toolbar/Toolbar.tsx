@@ -1,15 +1,13 @@
 /** Toolbar of the table of runs. */
 import { InputDialog } from '@jupyterlab/apputils';
 import { FileDialog } from '@jupyterlab/filebrowser';
-import {
-  caretDownEmptyIcon,
-  ellipsesIcon,
-  folderIcon
-} from '@jupyterlab/ui-components';
+import { ellipsesIcon, folderIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { IMenuItem, openMenu } from '../../../common/menu';
 import { IconButton } from '../../../ui/Buttons';
+import { FilterField } from '../../../ui/FilterField';
 import { Icon } from '../../../ui/Icon';
+import { MenuButton } from '../../../ui/MenuButton';
 import { IExperimentsLab } from '../../host';
 import { ExperimentsModel } from '../../model/experiments';
 import { folderOfRun, parentsOf } from '../../model/folders';
@@ -17,8 +15,13 @@ import { DEFAULT_VIEW, GROUPS } from '../../model/view';
 import { RunActions } from '../actions';
 import { ColumnsPane } from './ColumnsPane';
 import { askViewName } from '../dialogs';
-import { FilterField } from './FilterField';
-import { folderText, groupText } from '../text';
+import {
+  countText,
+  folderText,
+  formatScalar,
+  groupText,
+  problemText
+} from '../text';
 
 /** Hyperparameters and folders that the menus name. */
 const FEW = 8;
@@ -43,7 +46,19 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
   }, []);
   return (
     <div className="jp-t9k-Runs-toolbar">
-      <FilterField model={model} trans={trans} />
+      <FilterField
+        label={trans.__('Filter the runs')}
+        placeholder={trans.__('Filter: lr < 0.01 and val.accuracy > 0.97')}
+        text={view.filter}
+        onChange={filter => model.change({ filter })}
+        problem={model.problem}
+        problemText={model.problem ? problemText(model.problem, trans) : ''}
+        count={countText(model, trans)}
+        fields={model.fields}
+        rows={model.known}
+        format={formatScalar}
+        trans={trans}
+      />
       <MenuButton label={trans.__('Folder')} items={() => folderItems(props)}>
         <Icon of={folderIcon} size={16} />
         <span>{folderText(view.folder, trans)}</span>
@@ -76,30 +91,6 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
         onClick={event => openMenu(event.currentTarget, moreItems(props))}
       />
     </div>
-  );
-}
-
-/** Button that shows a choice and opens a menu. */
-function MenuButton({
-  label,
-  items,
-  children
-}: {
-  label: string;
-  items(): (IMenuItem | null)[];
-  children: React.ReactNode;
-}): React.JSX.Element {
-  return (
-    <button
-      type="button"
-      className="jp-t9k-Button jp-t9k-Runs-choice"
-      aria-haspopup="menu"
-      onClick={event => openMenu(event.currentTarget, items())}
-    >
-      <span className="jp-t9k-visuallyHidden">{label}</span>
-      {children}
-      <Icon of={caretDownEmptyIcon} size={16} />
-    </button>
   );
 }
 

@@ -1,11 +1,11 @@
-import { Fields } from '../../../../src/experiments/model/fields';
-import { readFilter } from '../../../../src/experiments/model/filter/compile';
+import { fieldsOf } from '../../../../src/experiments/model/fields';
+import { readFilter } from '../../../../src/common/filter/compile';
 import {
   complete,
   writeName,
   writeValue
-} from '../../../../src/experiments/model/filter/complete';
-import { FilterProblem } from '../../../../src/experiments/model/filter/parse';
+} from '../../../../src/common/filter/complete';
+import { FilterProblem } from '../../../../src/common/filter/parse';
 import { columnsOf, someMetric, someRun } from '../runFakes';
 
 const RUNS = [
@@ -25,7 +25,7 @@ const RUNS = [
   }),
   someRun('empty', { archived: true })
 ];
-const FIELDS = new Fields(columnsOf(RUNS), { modes: {}, goals: {} });
+const FIELDS = fieldsOf(columnsOf(RUNS), { modes: {}, goals: {} });
 
 /** Names of the runs that an expression lets through. */
 function found(text: string, fields = FIELDS): string[] {
@@ -72,7 +72,7 @@ describe('a filter', () => {
 
   it('compares the value of a metric that the column shows', () => {
     const modes = { 'val.accuracy': 'last' } as const;
-    const last = new Fields(columnsOf(RUNS), { modes, goals: {} });
+    const last = fieldsOf(columnsOf(RUNS), { modes, goals: {} });
     expect(found('val.accuracy > 0.985')).toEqual(['vit']);
     expect(found('val.accuracy > 0.985', last)).toEqual([]);
     expect(found('val.accuracy = nan', last)).toEqual(['resnet']);

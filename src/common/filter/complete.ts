@@ -1,13 +1,12 @@
 /** Completion of names in filter expressions. */
-import { Fields } from '../fields';
-import { IRunRow } from '../../types';
+import { Fields } from './fields';
 import { numberOf } from './parse';
 import { wordsOf } from './words';
 
 /** A name that can be inserted. */
 export interface IProposal {
   name: string;
-  /** The least and the greatest number among the runs; null if the field has no numbers. */
+  /** The least and the greatest number among the rows; null if the field has no numbers. */
   range: [number, number] | null;
 }
 
@@ -27,11 +26,11 @@ const MOST = 8;
  *
  * @param cursor - Position of the cursor in the text.
  */
-export function complete(
+export function complete<Row>(
   text: string,
   cursor: number,
-  fields: Fields,
-  runs: readonly IRunRow[]
+  fields: Fields<Row>,
+  rows: readonly Row[]
 ): ICompletion | null {
   const words = wordsOf(text);
   const index = words.findIndex(
@@ -55,7 +54,7 @@ export function complete(
     .sort(
       (a, b) =>
         Number(b.name.toLowerCase().startsWith(typed)) -
-          Number(a.name.toLowerCase().startsWith(typed)) || b.runs - a.runs
+          Number(a.name.toLowerCase().startsWith(typed)) || b.rows - a.rows
     )
     .slice(0, MOST);
   if (found.length === 0 || (found.length === 1 && found[0].name === typed)) {
@@ -63,7 +62,7 @@ export function complete(
   }
   const proposals = found.map(({ name, read }) => ({
     name,
-    range: rangeOf(runs, run => numberOf(read(run)))
+    range: rangeOf(rows, row => numberOf(read(row)))
   }));
   return { start, end, proposals };
 }
@@ -86,13 +85,13 @@ export function writeValue(value: string): string {
       : `"${value}"`;
 }
 
-function rangeOf(
-  runs: readonly IRunRow[],
-  read: (run: IRunRow) => number | null
+function rangeOf<Row>(
+  rows: readonly Row[],
+  read: (row: Row) => number | null
 ): [number, number] | null {
   let range: [number, number] | null = null;
-  for (const run of runs) {
-    const value = read(run);
+  for (const row of rows) {
+    const value = read(row);
     if (value !== null && Number.isFinite(value)) {
       range = range
         ? [Math.min(range[0], value), Math.max(range[1], value)]

@@ -1,12 +1,12 @@
-/** Box that selects runs. */
+/** Box that selects rows. */
 import { checkIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Icon } from '../../../ui/Icon';
+import { Icon } from './Icon';
 
 interface ICheckProps {
   /** Accessible name. */
   label: string;
-  /** Null if some of the runs are selected. */
+  /** Null if some of the rows are selected. */
   checked: boolean | null;
   onChange(event: React.MouseEvent): void;
 }

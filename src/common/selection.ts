@@ -1,14 +1,14 @@
-/** Selected runs of the table. */
+/** Selected rows of a table. */
 
-/** Ids of selected runs. Methods return a new selection. */
+/** Ids of selected rows. Methods return a new selection. */
 export class Selection {
   constructor(
     readonly ids: ReadonlySet<string> = new Set(),
-    /** The run that was selected last; a range begins there. */
+    /** The row that was selected last; a range begins there. */
     readonly anchor: string | null = null
   ) {}
 
-  /** Select a run, or no longer select it. */
+  /** Select a row, or no longer select it. */
   toggle(id: string): Selection {
     const ids = new Set(this.ids);
     if (!ids.delete(id)) {
@@ -18,9 +18,9 @@ export class Selection {
   }
 
   /**
-   * Select all runs between the last selected one and another one.
+   * Select all rows between the last selected one and another one.
    *
-   * @param order - Ids of the shown runs in their order.
+   * @param order - Ids of the shown rows in their order.
    */
   extend(id: string, order: readonly string[]): Selection {
     const from = this.anchor === null ? -1 : order.indexOf(this.anchor);
@@ -32,7 +32,7 @@ export class Selection {
     return new Selection(new Set([...this.ids, ...range]), this.anchor);
   }
 
-  /** Select some runs, or no longer select them. */
+  /** Select some rows, or no longer select them. */
   set(ids: readonly string[], isSelected: boolean): Selection {
     const next = new Set(this.ids);
     ids.forEach(id => (isSelected ? next.add(id) : next.delete(id)));

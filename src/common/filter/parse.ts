@@ -1,5 +1,5 @@
 /** Parser of filter expressions: `lr < 0.01 and (model in (vit, resnet) or not run.tag = baseline)`. */
-import { Scalar } from '../../types';
+import { Scalar } from './fields';
 import { IWord, wordsOf } from './words';
 
 /** Operators that compare a field with one value. */

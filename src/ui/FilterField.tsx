@@ -2,37 +2,50 @@
 import { closeIcon, filterIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { formatCount } from '../../../common/format';
-import { IconButton, LinkButton } from '../../../ui/Buttons';
-import { Icon } from '../../../ui/Icon';
-import { errorIcon } from '../../../ui/icons';
-import { ExperimentsModel } from '../../model/experiments';
-import { complete, ICompletion, writeName } from '../../model/filter/complete';
-import { FilterProblem } from '../../model/filter/parse';
-import { formatScalar, problemText, runsText } from '../text';
+import { complete, ICompletion, writeName } from '../common/filter/complete';
+import { Fields } from '../common/filter/fields';
+import { FilterProblem } from '../common/filter/parse';
+import { IconButton, LinkButton } from './Buttons';
+import { Icon } from './Icon';
+import { errorIcon } from './icons';
 
-interface IFilterFieldProps {
-  model: ExperimentsModel;
+interface IFilterFieldProps<Row> {
+  /** Accessible name. */
+  label: string;
+  placeholder: string;
+  /** The expression. */
+  text: string;
+  onChange(text: string): void;
+  /** The error of the expression; null if it can be applied. */
+  problem: FilterProblem | null;
+  /** The error in words. */
+  problemText: string;
+  /** How many rows match: “12 of 46 runs”. */
+  count: string;
+  /** Fields that the expression can name, for the completion. */
+  fields: Fields<Row>;
+  /** Rows whose values give the ranges of the fields. */
+  rows: readonly Row[];
+  /** Return a number as a text, for the ranges of the fields. */
+  format(value: number): string;
   trans: TranslationBundle;
 }
 
-/** Reads an expression while it is typed. After an error the rows stay as they were. */
-export function FilterField({
-  model,
-  trans
-}: IFilterFieldProps): React.JSX.Element {
-  const { filter: text } = model.view;
-  const { problem } = model;
+/** Reads an expression while it is typed, and completes the names of fields. */
+export function FilterField<Row>(
+  props: IFilterFieldProps<Row>
+): React.JSX.Element {
+  const { text, problem, onChange, format, trans } = props;
   const prefix = React.useId();
   const input = React.useRef<HTMLInputElement>(null);
-  const list = useCompletion(model, input);
+  const list = useCompletion(props, input);
   const onKeyDown = (event: React.KeyboardEvent): void => {
     if (list.onKeyDown(event)) {
       event.preventDefault();
       event.stopPropagation();
     } else if (event.key === 'Escape' && text) {
       event.stopPropagation();
-      model.change({ filter: '' });
+      onChange('');
     }
   };
   return (
@@ -45,7 +58,7 @@ export function FilterField({
         ref={input}
         type="text"
         role="combobox"
-        aria-label={trans.__('Filter the runs')}
+        aria-label={props.label}
         aria-expanded={list.proposals.length > 0}
         aria-controls={`${prefix}list`}
         aria-activedescendant={
@@ -56,24 +69,24 @@ export function FilterField({
         aria-describedby={`${prefix}problem`}
         autoComplete="off"
         spellCheck={false}
-        placeholder={trans.__('Filter: lr < 0.01 and val.accuracy > 0.97')}
+        placeholder={props.placeholder}
         value={text}
         onChange={event => {
-          model.change({ filter: event.target.value });
+          onChange(event.target.value);
           list.update(event.target);
         }}
         onKeyDown={onKeyDown}
         onBlur={list.close}
       />
       <span className="jp-t9k-caption" role="status">
-        {countText(model, trans)}
+        {props.count}
       </span>
       {text && (
         <IconButton
           icon={closeIcon}
           label={trans.__('Clear the filter')}
           onClick={() => {
-            model.change({ filter: '' });
+            onChange('');
             input.current?.focus();
           }}
         />
@@ -93,8 +106,7 @@ export function FilterField({
             >
               <code>{name}</code>
               <span>
-                {range &&
-                  `${formatScalar(range[0])} – ${formatScalar(range[1])}`}
+                {range && `${format(range[0])} – ${format(range[1])}`}
               </span>
             </li>
           ))}
@@ -103,9 +115,10 @@ export function FilterField({
       <div id={`${prefix}problem`} className="jp-t9k-Runs-problem">
         {problem && (
           <Problem
-            problem={problem}
+            suggestion={problem.suggestion}
+            text={props.problemText}
             fix={name => {
-              model.change({ filter: replaced(text, problem.place, name) });
+              onChange(replaced(text, problem.place, name));
               input.current?.focus();
             }}
             trans={trans}
@@ -117,19 +130,21 @@ export function FilterField({
 }
 
 function Problem({
-  problem,
+  text,
+  suggestion,
   fix,
   trans
 }: {
-  problem: FilterProblem;
+  text: string;
+  /** The name that the user may have meant; null if none is similar. */
+  suggestion: string | null;
   fix(name: string): void;
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const { suggestion } = problem;
   return (
     <>
       <Icon of={errorIcon} size={16} />
-      <span>{problemText(problem, trans)}</span>
+      <span>{text}</span>
       {suggestion !== null && (
         <LinkButton onClick={() => fix(suggestion)}>
           {trans.__('Use %1', suggestion)}
@@ -137,20 +152,6 @@ function Problem({
       )}
     </>
   );
-}
-
-function countText(model: ExperimentsModel, trans: TranslationBundle): string {
-  const { view, problem, runs, known } = model;
-  if (view.filter === '') {
-    return runsText(known.length, trans);
-  }
-  return problem
-    ? trans.__('not filtered')
-    : trans.__(
-        '%1 of %2',
-        formatCount(runs.length),
-        runsText(known.length, trans)
-      );
 }
 
 function replaced(
@@ -172,8 +173,8 @@ interface ICompletionList {
   onKeyDown(event: React.KeyboardEvent): boolean;
 }
 
-function useCompletion(
-  model: ExperimentsModel,
+function useCompletion<Row>(
+  { text, onChange, fields, rows }: IFilterFieldProps<Row>,
   input: React.RefObject<HTMLInputElement>
 ): ICompletionList {
   const [state, setState] = React.useState<ICompletion | null>(null);
@@ -193,9 +194,8 @@ function useCompletion(
   const choose = (index: number): void => {
     if (state) {
       const { name } = state.proposals[index];
-      const { filter } = model.view;
       cursor.current = state.start + writeName(name).length;
-      model.change({ filter: replaced(filter, state, name) });
+      onChange(replaced(text, state, name));
       close();
     }
   };
@@ -216,7 +216,7 @@ function useCompletion(
     active,
     update: element => {
       const at = element.selectionStart ?? element.value.length;
-      setState(complete(element.value, at, model.fields, model.known));
+      setState(complete(element.value, at, fields, rows));
       setActive(-1);
     },
     choose,

@@ -1,6 +1,5 @@
-/** Filters as functions of runs. */
-import { Fields, FieldValue, IField } from '../fields';
-import { IRunRow, Scalar } from '../../types';
+/** Filters as functions of rows. */
+import { Fields, FieldValue, IField, Scalar } from './fields';
 import {
   Condition,
   FilterProblem,
@@ -10,24 +9,24 @@ import {
   parseFilter
 } from './parse';
 
-/** Tells if a run matches. */
-export type Matches = (run: IRunRow) => boolean;
+/** Tells if a row matches. */
+export type Matches<Row> = (row: Row) => boolean;
 
-/** A condition that all shown runs must match, with its text. */
-export interface IPart {
+/** A condition that all shown rows must match, with its text. */
+export interface IPart<Row> {
   text: string;
-  matches: Matches;
+  matches: Matches<Row>;
   /** The field of a simple comparison; null for other conditions. */
-  field: IField | null;
+  field: IField<Row> | null;
 }
 
 /** A filter that can be applied. */
-export interface IFilter {
-  matches: Matches;
+export interface IFilter<Row> {
+  matches: Matches<Row>;
   /** The conditions that `and` joins. */
-  parts: readonly IPart[];
+  parts: readonly IPart<Row>[];
   /** The fields that the conditions name. */
-  fields: readonly IField[];
+  fields: readonly IField<Row>[];
 }
 
 /**
@@ -35,7 +34,10 @@ export interface IFilter {
  *
  * @throws FilterProblem
  */
-export function readFilter(text: string, fields: Fields): IFilter | null {
+export function readFilter<Row>(
+  text: string,
+  fields: Fields<Row>
+): IFilter<Row> | null {
   const condition = parseFilter(text);
   if (!condition) {
     return null;
@@ -47,7 +49,7 @@ export function readFilter(text: string, fields: Fields): IFilter | null {
     field: 'field' in part ? (fields.find(part.field) ?? null) : null
   }));
   return {
-    matches: run => parts.every(part => part.matches(run)),
+    matches: row => parts.every(part => part.matches(row)),
     parts,
     fields: namesOf(condition).flatMap(name => fields.find(name) ?? [])
   };
@@ -65,45 +67,45 @@ function namesOf(condition: Condition): string[] {
   }
 }
 
-function compile(condition: Condition, fields: Fields): Matches {
+function compile<Row>(condition: Condition, fields: Fields<Row>): Matches<Row> {
   switch (condition.kind) {
     case 'and': {
       const parts = condition.parts.map(part => compile(part, fields));
-      return run => parts.every(matches => matches(run));
+      return row => parts.every(matches => matches(row));
     }
     case 'or': {
       const parts = condition.parts.map(part => compile(part, fields));
-      return run => parts.some(matches => matches(run));
+      return row => parts.some(matches => matches(row));
     }
     case 'not': {
       const matches = compile(condition.part, fields);
-      return run => !matches(run);
+      return row => !matches(row);
     }
     case 'in': {
       const { read } = fieldOf(condition, fields);
       const { values } = condition;
-      return run =>
-        each(read(run), value => values.some(one => isSame(value, one)));
+      return row =>
+        each(read(row), value => values.some(one => isSame(value, one)));
     }
     case 'is': {
       const { read } = fieldOf(condition, fields);
-      return run => each(read(run), value => value === true);
+      return row => each(read(row), value => value === true);
     }
     case 'compare':
       return compileComparison(condition, fieldOf(condition, fields));
   }
 }
 
-function compileComparison(
+function compileComparison<Row>(
   { operator, value: wanted }: IComparison,
-  { read }: IField
-): Matches {
+  { read }: IField<Row>
+): Matches<Row> {
   if (operator === '!=' || operator === '!~') {
     const holds = comparisonOf(operator === '!=' ? '=' : '~', wanted);
-    return run => !each(read(run), holds);
+    return row => !each(read(row), holds);
   }
   const holds = comparisonOf(operator, wanted);
-  return run => each(read(run), holds);
+  return row => each(read(row), holds);
 }
 
 function comparisonOf(
@@ -153,10 +155,10 @@ function isSame(value: Scalar, wanted: Scalar): boolean {
         (value !== null && wanted !== null && String(value) === String(wanted));
 }
 
-function fieldOf(
+function fieldOf<Row>(
   { field, fieldPlace }: Extract<Condition, { field: string }>,
-  fields: Fields
-): IField {
+  fields: Fields<Row>
+): IField<Row> {
   const found = fields.find(field);
   if (!found) {
     const suggestion = fields.similar(field);

@@ -1,0 +1,29 @@
+/** Button that shows a choice and opens a menu of choices. */
+import { caretDownEmptyIcon } from '@jupyterlab/ui-components';
+import * as React from 'react';
+import { IMenuItem, openMenu } from '../common/menu';
+import { Icon } from './Icon';
+
+/** Button that shows a choice and opens a menu. */
+export function MenuButton({
+  label,
+  items,
+  children
+}: {
+  label: string;
+  items(): (IMenuItem | null)[];
+  children: React.ReactNode;
+}): React.JSX.Element {
+  return (
+    <button
+      type="button"
+      className="jp-t9k-Button jp-t9k-Runs-choice"
+      aria-haspopup="menu"
+      onClick={event => openMenu(event.currentTarget, items())}
+    >
+      <span className="jp-t9k-visuallyHidden">{label}</span>
+      {children}
+      <Icon of={caretDownEmptyIcon} size={16} />
+    </button>
+  );
+}
