@@ -100,6 +100,18 @@ class T9kJobApp(ExtensionApp):
         " of the machine can read. slow: TensorBoard's reader in Python. auto: the fast one in a network namespace of"
         " its own if the system allows that, else the slow one.",
     ).tag(config=True)
+    no_progress_seconds = Float(
+        300.0,
+        min=1,
+        help="Seconds without a step after which a running job counts as stuck, if that is also ten times the median of"
+        " its last 100 steps.",
+    ).tag(config=True)
+    no_output_seconds = Float(
+        600.0,
+        min=1,
+        help="Seconds without a line of output and without an event after which a running job counts as stuck, while"
+        " its steps are not known.",
+    ).tag(config=True)
     sweep_limit = Integer(24, min=1, max=1000, help="Jobs that a sweep may have.").tag(config=True)
     presets = JsonList(
         help="Presets that every launch form offers: a list of {name, values, args, engines}. The values are given by"
@@ -267,6 +279,7 @@ class T9kJobApp(ExtensionApp):
     def _make_services(self) -> Services:
         from jupyterlab_server.translation_utils import translator
 
+        from .jobs.stalls import Patience
         from .presets.configuration import Configuration
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
@@ -283,6 +296,7 @@ class T9kJobApp(ExtensionApp):
             session_manager=self.serverapp.session_manager,
             parent=self,
             sweep_limit=self.sweep_limit,
+            patience=Patience(self.no_progress_seconds, self.no_output_seconds),
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
                 "limit": self.tensorboard_limit,

@@ -20,6 +20,7 @@ from .jobs.engines import Engines
 from .jobs.feed import Feed
 from .jobs.metrics import MetricReader
 from .jobs.service import JobService
+from .jobs.stalls import Patience
 from .jobs.sweep_rule import SweepRules
 from .jobs.sweep_runner import SweepRunner
 from .jobs.sweeps import SweepService
@@ -121,6 +122,7 @@ def make_services(
     sweep_limit: int,
     snapshots: dict[str, Any],
     configuration: Configuration,
+    patience: Patience,
 ) -> Services:
     """Create the services and connect them.
 
@@ -140,6 +142,8 @@ def make_services(
         Limits of snapshots of code, by keyword.
     configuration
         The administrator's presets and locks.
+    patience
+        Limits after which a job counts as stuck.
     """
     root = ContentsRoot(contents_manager)
     kernels = Kernels(kernel_spec_manager, kernel_manager.default_kernel_name)
@@ -154,7 +158,7 @@ def make_services(
     except Unavailable:
         folder = None
     lab_kernels = partial(kernel_processes, kernel_manager, session_manager)
-    jobs = JobService(Engines(load_engines(EngineContext(home, folder, resolve, lab_kernels, parent))))
+    jobs = JobService(Engines(load_engines(EngineContext(home, folder, resolve, lab_kernels, parent))), patience)
     tensorboards = TensorBoardManager(root, **tensorboard)
     feed = Feed(jobs, tensorboards, jobs.engines.capacity_source(), jobs.engines.attend)
     jobs.engines.listen_info(feed.read_engines_soon)

@@ -111,6 +111,8 @@ export interface IJobsModel extends IJobs, IDisposable {
   readonly asOf: number | null;
   readonly changed: ISignal<IJobsModel, void>;
   readonly ended: ISignal<IJobsModel, JobSummary>;
+  /** Emitted when a running job has begun to make no progress while the page is open. */
+  readonly stalled: ISignal<IJobsModel, JobSummary>;
 
   /**
    * Subscribe to the cluster's capacity until the returned object is disposed. The server counts only for

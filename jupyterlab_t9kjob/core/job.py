@@ -71,6 +71,19 @@ class Progress(Model):
     updated_at: Time
 
 
+class Stall(Model):
+    """A running job makes no progress."""
+
+    kind: Literal["progress", "output"] = Field(
+        description="progress: the next step takes far longer than the steps before. output: the job has not yet reported"
+        " steps, has written no line and had no event."
+    )
+    since: Time = Field(description="Time of the last step, or of the last line or event.")
+    finding: Text | None = Field(
+        None, description="What the stacks of the ranks show: “7 ranks wait in all_reduce, rank 3 is in data loading”."
+    )
+
+
 class Frame(Model):
     """One frame of a Python traceback."""
 
@@ -150,6 +163,7 @@ class JobSummary(Model):
     devices: Device | None = Field(None, description="Accelerators that the whole job requests.")
     devices_held: int | None = Field(None, description="Number of accelerators that the job has now; null if unknown.")
     progress: Progress | None = None
+    stalled: Stall | None = Field(None, description="Why the running job seems to be stuck; null if it does not.")
     mine: bool = True
     owner: str | None = None
     read_only: Text | None = Field(None, description="Why the job can't be changed here.")

@@ -117,7 +117,7 @@ class Feed:
 
     async def start(self) -> None:
         """Read the current state and listen to changes."""
-        self._ends = [self._service.engines.listen(self._note_job), self._manager.listen(self._note_board)]
+        self._ends = [self._service.listen(self._note_job), self._manager.listen(self._note_board)]
         for job in reversed(await self._service.jobs()):
             self._note_job(job.id, job)
         for board in await self._manager.list():

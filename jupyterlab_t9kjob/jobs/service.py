@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from typing import TypeVar
 from uuid import uuid4
 
-from ..core.engine.protocol import Edited, Engine
+from ..core.engine.protocol import Edited, Engine, Listener
 from ..core.errors import Conflict
 from ..core.job import Action, Event, Job, JobSummary, LogStream, ManifestView, Replica
 from ..core.log_sources import LogFile
@@ -20,6 +21,9 @@ from .engine_answers import events_of, manifest_of
 from .engines import Engines, all_of, no_job
 from .query import Query
 from .renaming import renamed
+from .stalls import Patience, StallWatch
+
+Summary = TypeVar("Summary", bound=JobSummary)
 
 log = logging.getLogger(__name__)
 
@@ -33,16 +37,22 @@ class JobService:
     ----------
     engines
         All engines, which this service starts and stops.
+    patience
+        Limits after which a job counts as stuck.
     """
 
-    def __init__(self, engines: Engines) -> None:
+    def __init__(self, engines: Engines, patience: Patience | None = None) -> None:
         self.engines = engines
+        self.stalls = StallWatch(engines, patience)
         self._mirror = LogMirror()
         self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
 
     async def start(self) -> None:
         """Start all engines."""
         await self.engines.start()
+        await self.stalls.start()
+        for job in await self._listed():
+            self.stalls.note(job.id, job)
 
     async def stop(self) -> None:
         """Stop all engines; jobs continue to run."""
@@ -50,14 +60,22 @@ class JobService:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self.stalls.stop()
         await self.engines.stop()
+
+    def listen(self, listener: Listener) -> Callable[[], None]:
+        """Call `listener` with id and summary after every change of a job; return a function that ends the calls."""
+        return self.stalls.listen(listener)
 
     # -- jobs ---------------------------------------------------------------------------------------------------------
 
     async def jobs(self, query: Query | None = None) -> list[JobSummary]:
         """Return the jobs that match a query, or all that the page lists, newest first."""
         query = query or Query()
+        found = [self._shown(job) for job in await self._listed() if query.takes(job)]
+        return sorted(found, key=lambda job: job.created_at, reverse=True)
 
+    async def _listed(self) -> list[JobSummary]:
         async def listed_by(engine: Engine) -> list[JobSummary]:
             try:
                 return await engine.jobs()
@@ -66,8 +84,12 @@ class JobService:
                 return []
 
         lists = await asyncio.gather(*map(listed_by, self.engines.all()))
-        found = [job for jobs in lists for job in jobs if query.takes(job)]
-        return sorted(found, key=lambda job: job.created_at, reverse=True)
+        return [job for jobs in lists for job in jobs]
+
+    def _shown(self, job: Summary) -> Summary:
+        """Return a job with the reason why it seems to be stuck, if there is one."""
+        stall = self.stalls.stall_of(job.id)
+        return job if stall is None else job.model_copy(update={"stalled": stall})
 
     async def job(self, ident: str) -> Job:
         """Return all details of a job."""
@@ -75,7 +97,7 @@ class JobService:
         job = await engine.job(uid)
         if job.id != ident:
             raise no_job(ident)
-        return job
+        return self._shown(job)
 
     async def replicas(self, ident: str) -> list[Replica]:
         """Return a job's replicas with their attempts."""

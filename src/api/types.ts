@@ -2785,6 +2785,11 @@ export interface components {
             /** @default null */
             progress: components["schemas"]["Progress"] | null;
             /**
+             * @description Why the running job seems to be stuck; null if it does not.
+             * @default null
+             */
+            stalled: components["schemas"]["Stall"] | null;
+            /**
              * Mine
              * @default true
              */
@@ -3244,6 +3249,11 @@ export interface components {
             devices_held: number | null;
             /** @default null */
             progress: components["schemas"]["Progress"] | null;
+            /**
+             * @description Why the running job seems to be stuck; null if it does not.
+             * @default null
+             */
+            stalled: components["schemas"]["Stall"] | null;
             /**
              * Mine
              * @default true
@@ -5076,7 +5086,7 @@ export interface components {
         };
         /**
          * Removal
-         * @description What is deleted, or was deleted.
+         * @description Answer of a removal: the folders that are deleted, or were deleted.
          */
         Removal: {
             /** Items */
@@ -6539,6 +6549,29 @@ export interface components {
              */
             request: number | null;
         };
+        /**
+         * Stall
+         * @description A running job makes no progress.
+         */
+        Stall: {
+            /**
+             * Kind
+             * @description progress: the next step takes far longer than the steps before. output: the job has not yet reported steps, has written no line and had no event.
+             * @enum {string}
+             */
+            kind: "progress" | "output";
+            /**
+             * Since
+             * @description Time of the last step, or of the last line or event.
+             */
+            since: number;
+            /**
+             * Finding
+             * @description What the stacks of the ranks show: “7 ranks wait in all_reduce, rank 3 is in data loading”.
+             * @default null
+             */
+            finding: string | null;
+        };
         StreamMessage: components["schemas"]["Snapshot"] | components["schemas"]["Delta"] | components["schemas"]["JobDetail"] | components["schemas"]["SocketError"];
         /**
          * Subscribe
@@ -7518,6 +7551,7 @@ export type SnapshotDiffRequest = components['schemas']['SnapshotDiffRequest'];
 export type SnapshotPreview = components['schemas']['SnapshotPreview'];
 export type SnapshotRequest = components['schemas']['SnapshotRequest'];
 export type SocketError = components['schemas']['SocketError'];
+export type Stall = components['schemas']['Stall'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type Subscribe = components['schemas']['Subscribe'];
 export type Sweep = components['schemas']['Sweep'];

@@ -87,6 +87,10 @@ export class Jobs implements IJobsModel {
     return this._ended;
   }
 
+  get stalled(): ISignal<IJobsModel, JobSummary> {
+    return this._stalled;
+  }
+
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -246,7 +250,7 @@ export class Jobs implements IJobsModel {
     }
   }
 
-  /** Add or replace a job, and emit `ended` if it has changed to a finished phase. */
+  /** Add or replace a job; emit `ended` if it has changed to a finished phase, `stalled` if its progress has stopped. */
   private _put(job: JobSummary): void {
     const before = this._jobs.get(job.id);
     this._jobs.set(job.id, job);
@@ -254,6 +258,9 @@ export class Jobs implements IJobsModel {
     this._pending.onPushed(job);
     if (before && isActive(before) && !isActive(job) && job.ended_at !== null) {
       this._ended.emit(job);
+    }
+    if (before && !before.stalled && job.stalled) {
+      this._stalled.emit(job);
     }
   }
 
@@ -366,6 +373,7 @@ export class Jobs implements IJobsModel {
   private _resolveReady!: () => void;
   private _changed = new Signal<this, void>(this);
   private _ended = new Signal<this, JobSummary>(this);
+  private _stalled = new Signal<this, JobSummary>(this);
 }
 
 /** Return the TensorBoards after a change, in the order of their arrival. */

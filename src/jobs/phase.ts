@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Action, JobState, PendingAction } from '../api/aliases';
 import { ACTIVE_PHASES } from '../api/constants';
-import { JobSummary } from '../api/types';
+import { JobSummary, Stall } from '../api/types';
 
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_PHASES);
 
@@ -12,7 +12,7 @@ type WithPhase = Pick<
 >;
 
 /** Return the state that selects a job's icon, colour and word. */
-export function stateOf(job: WithPhase): JobState {
+export function stateOf(job: WithPhase): Exclude<JobState, 'stalled'> {
   if (job.pending_action === 'submitting') {
     return 'submitting';
   }
@@ -22,7 +22,23 @@ export function stateOf(job: WithPhase): JobState {
   ) {
     return 'stopped';
   }
-  return job.phase.toLowerCase() as JobState;
+  return job.phase.toLowerCase() as Lowercase<JobSummary['phase']>;
+}
+
+/** Return the state that selects a job's icon in lists: that of `stateOf`, or a warning if the job makes no progress. */
+export function iconStateOf(
+  job: WithPhase & Pick<JobSummary, 'stalled'>
+): JobState {
+  return isStalled(job) ? 'stalled' : stateOf(job);
+}
+
+/** Return true if a running job makes no progress, and no action is pending that would end it. */
+export function isStalled<
+  T extends Pick<JobSummary, 'phase' | 'pending_action' | 'stalled'>
+>(job: T): job is T & { stalled: Stall } {
+  return (
+    job.phase === 'Running' && job.pending_action === null && !!job.stalled
+  );
 }
 
 /** Return true if a job may still run; a job in the phase Unknown counts as finished. */
@@ -66,6 +82,8 @@ export function stateWord(state: JobState, trans: TranslationBundle): string {
       return trans.__('pending');
     case 'running':
       return trans.__('running');
+    case 'stalled':
+      return trans.__('running without progress');
     case 'resuming':
       return trans.__('resuming');
     case 'paused':

@@ -1,10 +1,17 @@
 /** Sentences about a job for lists, notifications and screen readers. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { PendingAction } from '../api/aliases';
-import { JobSummary } from '../api/types';
+import { JobSummary, Stall } from '../api/types';
 import { serverNow } from '../common/clock';
-import { formatEta } from '../common/format';
-import { isActive, pendingText, stateOf, stateWord } from './phase';
+import { formatAge, formatEta } from '../common/format';
+import {
+  iconStateOf,
+  isActive,
+  isStalled,
+  pendingText,
+  stateOf,
+  stateWord
+} from './phase';
 
 /** Return the display name and the unique name of a job. Runs of one file share a display name. */
 export function jobTitle(
@@ -33,11 +40,28 @@ export function jobSentence(
   if (job.pending_action) {
     return pendingSentence(job, job.pending_action, trans);
   }
+  if (isStalled(job)) {
+    return stallSentence(job.stalled, trans, now);
+  }
   const state = stateOf(job);
   const progress = state === 'running' ? progressText(job, trans, now) : null;
   const sentence =
     progress ?? job.reason?.sentence ?? capital(stateWord(state, trans));
   return short && state === 'succeeded' ? withShortMetric(sentence) : sentence;
+}
+
+/** Return the sentence about a job without progress: “No progress for 12 min: 7 ranks wait in all_reduce”. */
+export function stallSentence(
+  { kind, since, finding }: Stall,
+  trans: TranslationBundle,
+  now = serverNow()
+): string {
+  const duration = formatAge(Math.max(0, now - since), trans);
+  const sentence =
+    kind === 'progress'
+      ? trans.__('No progress for %1', duration)
+      : trans.__('No output for %1', duration);
+  return finding ? trans.__('%1: %2', sentence, finding) : sentence;
 }
 
 /** Return the sentence for a pending action. */
@@ -80,7 +104,7 @@ export function jobLabel(
 ): string {
   const parts = [
     jobTitle(job),
-    stateWord(stateOf(job), trans),
+    stateWord(iconStateOf(job), trans),
     jobSentence(job, trans, false, now).replace(/ · /g, ', ')
   ];
   if (job.deleted) {

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { JobSummary } from '../api/types';
 import { jobIcon } from '../ui/icons';
 import { JobState } from '../api/aliases';
-import { isActive, stateOf, stateWord } from '../jobs/phase';
+import { iconStateOf, isActive, stateOf, stateWord } from '../jobs/phase';
 import { jobSentence, jobTitle } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { LinkButton } from '../ui/Buttons';
@@ -91,8 +91,8 @@ export function StatusPopup({
               onClick={() => run(CommandIDs.openJob, { id: job.id })}
             >
               <PhaseIcon
-                state={stateOf(job)}
-                label={stateWord(stateOf(job), trans)}
+                state={iconStateOf(job)}
+                label={stateWord(iconStateOf(job), trans)}
               />
               <span>{jobTitle(job)}</span>
               <span className="jp-t9k-secondary">

@@ -1,4 +1,4 @@
-/** Plugin that shows a notification when a job ends. */
+/** Plugin that shows a notification when a job ends, and when it makes no progress. */
 
 import {
   JupyterFrontEnd,
@@ -8,9 +8,9 @@ import { Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
-import { JobSummary } from '../api/types';
+import { JobSummary, Stall } from '../api/types';
 import { stateOf } from '../jobs/phase';
-import { endSentence } from '../jobs/sentence';
+import { endSentence, jobTitle, stallSentence } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { ERROR_STAYS } from '../shell/notices';
@@ -43,6 +43,17 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
       const wanted = (await settings)?.get('notifyWhenEnded').composite;
       if (wanted !== false && job.mine && !isInView(app, job.id)) {
         notify(app.commands, job, trans);
+      }
+    });
+    jobs.stalled.connect(async (_, job) => {
+      const wanted = (await settings)?.get('notifyWhenStuck').composite;
+      if (
+        wanted !== false &&
+        job.mine &&
+        job.stalled &&
+        !isInView(app, job.id)
+      ) {
+        notifyStalled(app.commands, job, job.stalled, trans);
       }
     });
   }
@@ -101,6 +112,27 @@ function notify(
     default:
     // A job that a user stopped gets no notification.
   }
+}
+
+/** Show the notification of a job that makes no progress. */
+function notifyStalled(
+  commands: CommandRegistry,
+  job: JobSummary,
+  stall: Stall,
+  trans: TranslationBundle
+): void {
+  const { id } = job;
+  const sentence = stallSentence(stall, trans);
+  Notification.warning(trans.__('%1: %2', jobTitle(job), sentence), {
+    autoClose: false,
+    actions: [
+      {
+        label: trans.__('Open log'),
+        callback: () =>
+          void commands.execute(CommandIDs.openJob, { id, tab: 'logs' })
+      }
+    ]
+  });
 }
 
 /** Return the position in the log that the job's reason links to, as arguments of the command `openJob`. */

@@ -14,7 +14,13 @@ import { JobSummary, TensorBoard } from '../api/types';
 import { stateIcons, tensorBoardIcon } from '../ui/icons';
 import { serverNow } from '../common/clock';
 import { formatAgo } from '../common/format';
-import { hasBar, isActive, stateOf, stateWord } from '../jobs/phase';
+import {
+  hasBar,
+  iconStateOf,
+  isActive,
+  stateOf,
+  stateWord
+} from '../jobs/phase';
 import { jobSentence, jobTitle } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
@@ -132,7 +138,7 @@ class JobsManager extends Manager<JobSummary> {
     const fraction = hasBar(job) ? job.progress?.fraction : null;
     return {
       className: `jp-t9k-RunningItem jp-t9k-mod-${state}`,
-      icon: (): LabIcon => stateIcons[state],
+      icon: (): LabIcon => stateIcons[iconStateOf(job)],
       label: () => jobTitle(job),
       labelTitle: () => jobSentence(job, this.trans),
       detail: () =>

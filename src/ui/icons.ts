@@ -42,6 +42,7 @@ export const stateIcons: Record<JobState, LabIcon> = {
   submitting: icon('submitting', submitting),
   pending: icon('pending', pending),
   running: icon('running', running),
+  stalled: warningIcon,
   resuming: icon('resuming', resuming),
   paused: icon('paused', paused),
   succeeded: icon('succeeded', succeeded),

@@ -132,6 +132,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     devices_held: null,
     queue: null,
     progress: null,
+    stalled: null,
     mine: true,
     owner: null,
     read_only: null,

@@ -36,6 +36,22 @@ class HasEvents(Protocol):
 
 
 @runtime_checkable
+class KnowsOutput(Protocol):
+    """The engine knows when a job last wrote something, so that a job that falls silent is noticed."""
+
+    async def last_output(self, uid: str) -> float | None:
+        """Return the time of the last line of any rank, in seconds since the epoch.
+
+        None if the engine does not follow the job's log now. A job that has written nothing has the time of its start.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+
+@runtime_checkable
 class Previews(Protocol):
     """The engine renders and checks a job before it is submitted."""
 

@@ -197,6 +197,15 @@ class KubernetesEngine:
         """
         return await self._logs.subscribe(await self._open(uid), grown)
 
+    async def last_output(self, uid: str) -> float | None:
+        """Return the time of the last line of a job whose logs are followed, else None."""
+        snapshot = await self._open(uid)
+        if not self._logs.is_live(uid):
+            return None
+        streams = [file.stream for file in await self._logs.files(snapshot)]
+        times = [stream.last_time for stream in streams if stream.last_time is not None]
+        return max([*times, *filter(None, [snapshot.state.started_at])], default=None)
+
     async def lab(self, namespace: str | None = None) -> Lab | None:
         """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""
         await self._cluster.discovered()

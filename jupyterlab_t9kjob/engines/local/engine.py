@@ -30,7 +30,8 @@ from .facts import FACTS
 from .jobs.api_views import Views
 from .jobs.events import events_of
 from .jobs.expiry import remove_expired
-from .jobs.refusals import NEEDS_UNIX, refusal_of, unusable_home
+from .jobs.output_time import last_output
+from .jobs.refusals import NEEDS_UNIX, no_manifest, refusal_of, unusable_home
 from .jobs.store import Store
 from .jobs.store_thread import StoreThread
 from .jobs.stored_job import StoredJob
@@ -189,6 +190,11 @@ class LocalEngine:
         self._store.get(uid)
         return lambda: None
 
+    async def last_output(self, uid: str) -> float | None:
+        """Return the time of the last line, see `core.engine.options.KnowsOutput`."""
+        job = self._store.get(uid)
+        return await on_disk(job.files.path, last_output, job)
+
     async def capacity(self, namespace: str) -> Capacity:
         """Return the free amounts of this machine."""
         return capacity_of((await self.nodes()).nodes[0])
@@ -205,7 +211,7 @@ class LocalEngine:
     ) -> Preview:
         """Render and check a spec without creating a job."""
         if edited is not None:
-            raise _no_manifest()
+            raise no_manifest()
         try:
             interpreters = await self._planner.interpreters(spec)
         except FieldError as error:
@@ -242,7 +248,7 @@ class LocalEngine:
             If the engine or the disk can't be used.
         """
         if edited is not None:
-            raise _no_manifest()
+            raise no_manifest()
         await self._demand_home()
         interpreters = await self._planner.interpreters(spec)
         problem = first_error(await self._check(spec, interpreters))
@@ -389,11 +395,3 @@ class LocalEngine:
 
     async def _check(self, spec: JobSpec, interpreters: Mapping[str, Interpreter]) -> list[Check]:
         return await self._planner.check(spec, interpreters, await self._thread.call(self._store.names))
-
-
-def _no_manifest() -> FieldError:
-    return FieldError(
-        _("A job on this machine has no manifest."),
-        field="/manifest",
-        hint=_("Go back to the form, or choose a cluster."),
-    )

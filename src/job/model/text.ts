@@ -13,9 +13,9 @@ import {
   isTheMachine,
   labelOf
 } from '../../jobs/engines';
-import { stateOf } from '../../jobs/phase';
+import { isStalled, stateOf } from '../../jobs/phase';
 import { ranSeconds } from '../../jobs/runtime';
-import { jobSentence } from '../../jobs/sentence';
+import { jobSentence, stallSentence } from '../../jobs/sentence';
 
 /**
  * Return a job's state with its duration: “Running for 3 min 41 s”.
@@ -139,7 +139,9 @@ export function whyText(
 ): string {
   const sentence = job.pending_action
     ? (endingText(job, engines, trans) ?? job.reason?.sentence ?? '')
-    : (job.reason?.sentence ?? jobSentence(job, trans));
+    : isStalled(job)
+      ? stallSentence(job.stalled, trans)
+      : (job.reason?.sentence ?? jobSentence(job, trans));
   const parts = [withStop(sentence)];
   if (job.restarts > 0 && job.phase === 'Running') {
     parts.push(

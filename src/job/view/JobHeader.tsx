@@ -4,7 +4,7 @@ import * as React from 'react';
 import { EngineInfo, Job, Progress } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { formatClock, formatEnd, formatEta } from '../../common/format';
-import { isActive, stateOf, stateWord } from '../../jobs/phase';
+import { isActive, isStalled, stateOf, stateWord } from '../../jobs/phase';
 import { jobTitle } from '../../jobs/sentence';
 import { LinkButton } from '../../ui/Buttons';
 import { useTicking } from '../../common/hooks';
@@ -115,13 +115,14 @@ function Why(props: {
   trans: TranslationBundle;
 }): React.JSX.Element | null {
   const { job, failed, trans } = props;
-  const text = whyText(job, props.engines, trans);
+  const text = useTicking(() => whyText(job, props.engines, trans));
   const { failure } = job;
   if (!text) {
     return null;
   }
   return (
     <p className="jp-t9k-JobHeader-why" data-failed={failed || undefined}>
+      {isStalled(job) && <PhaseIcon state="stalled" />}
       <span>{text}</span>
       {failed && failure && (
         <span className="jp-t9k-secondary">{formatEnd(failure, trans)}</span>

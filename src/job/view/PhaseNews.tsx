@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job } from '../../api/types';
 import { JobState } from '../../api/aliases';
-import { stateOf } from '../../jobs/phase';
+import { iconStateOf } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
 /** Announces each new state of a job once to screen readers. A failure interrupts other announcements. */
@@ -14,7 +14,7 @@ export function PhaseNews({
   job: Job;
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const state = stateOf(job);
+  const state = iconStateOf(job);
   const [told, tell] = React.useState<{ state: JobState; text: string }>({
     state,
     text: ''

@@ -2,7 +2,13 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobState } from '../../api/aliases';
 import { JobSummary } from '../../api/types';
-import { hasBar, isActive, stateOf, stateWord } from '../../jobs/phase';
+import {
+  hasBar,
+  iconStateOf,
+  isActive,
+  stateOf,
+  stateWord
+} from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
 /** The sections of the list in the order of display. */
@@ -242,7 +248,9 @@ export function keyOf(item: Item): string {
 
 /** Return true if a job's sentence may take two lines, because its reason must be readable. */
 export function mayWrap(job: JobSummary): boolean {
-  return ['pending', 'paused', 'failed', 'unknown'].includes(stateOf(job));
+  return ['pending', 'stalled', 'paused', 'failed', 'unknown'].includes(
+    iconStateOf(job)
+  );
 }
 
 /**

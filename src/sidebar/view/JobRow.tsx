@@ -12,7 +12,13 @@ import { JobSummary } from '../../api/types';
 import { tensorBoardIcon } from '../../ui/icons';
 import { logIcon } from '../../ui/pageIcons';
 import { serverNow } from '../../common/clock';
-import { canAsk, hasBar, isActive, stateOf } from '../../jobs/phase';
+import {
+  canAsk,
+  hasBar,
+  iconStateOf,
+  isActive,
+  stateOf
+} from '../../jobs/phase';
 import { ranSeconds } from '../../jobs/runtime';
 import { heldText, jobSentence, jobTitle } from '../../jobs/sentence';
 import { CommandIDs } from '../../tokens';
@@ -64,7 +70,7 @@ export const JobRow = React.memo(
         data-deleted={job.deleted || undefined}
         data-wrapped={wrapped || undefined}
       >
-        <PhaseIcon state={state} />
+        <PhaseIcon state={iconStateOf(job)} />
         <div className="jp-t9k-JobRow-body">
           <div className="jp-t9k-JobRow-line">
             <span className="jp-t9k-JobRow-name" title={rowTitle(job, trans)}>

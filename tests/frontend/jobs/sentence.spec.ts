@@ -35,6 +35,23 @@ describe('the most useful sentence', () => {
     [{}, 'Running'],
     [{ reason, progress: progress() }, 'Epoch 4 of 10'],
     [
+      {
+        progress: progress(),
+        stalled: { kind: 'progress', since: serverNow() - 725, finding: null }
+      },
+      'No progress for 12 min'
+    ],
+    [
+      {
+        stalled: {
+          kind: 'output',
+          since: serverNow() - 3600,
+          finding: '7 ranks wait in all_reduce'
+        }
+      },
+      'No output for 1 h 00 min: 7 ranks wait in all_reduce'
+    ],
+    [
       { progress: progress({ eta_seconds: 9980 }) },
       'Epoch 4 of 10 · 2 h 45 min left'
     ],

@@ -3,6 +3,7 @@ import { Notification } from '@jupyterlab/apputils';
 import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 import { ApiClient } from '../../../src/api/client';
+import { serverNow } from '../../../src/common/clock';
 import { Jobs } from '../../../src/jobs/jobs';
 import { notificationsPlugin } from '../../../src/lab/notifications';
 import { FakeServer, json, snapshot, someJob } from '../fakes';
@@ -44,6 +45,26 @@ describe('the news that a job failed', () => {
     }
     await new Promise(resolve => setTimeout(resolve));
   };
+
+  it('comes once when a job makes no progress, and stays', async () => {
+    tab.hide();
+    server.socket.open();
+    const since = serverNow() - 725;
+    const finding = '7 ranks wait in all_reduce';
+    for (const stalled of [
+      null,
+      { kind: 'progress' as const, since, finding: null },
+      { kind: 'progress' as const, since, finding }
+    ]) {
+      server.socket.push(snapshot({ jobs: [someJob({ stalled })] }));
+      await new Promise(requestAnimationFrame);
+    }
+    await new Promise(resolve => setTimeout(resolve));
+    const [notice, ...more] = Notification.manager.notifications;
+    expect(more).toEqual([]);
+    expect(notice.message).toBe('mnist-ddp-1: No progress for 12 min');
+    expect(notice.options.autoClose).toBe(false);
+  });
 
   it('goes by itself: it lies over the buttons of a launch form', async () => {
     tab.hide();

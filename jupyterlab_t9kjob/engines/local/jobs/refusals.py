@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from ....core.errors import Conflict
+from ....core.errors import Conflict, FieldError
 from ....core.job import Action, JobSummary
 from ....core.system.disk import trouble_of
 from ....core.texts.wording import NOT_POSSIBLE, state_of
@@ -72,3 +72,12 @@ def _already(job: JobSummary) -> Text:
         case "Resuming":
             return _("{name} is resuming already.", name=job.name)
     return _("{name} is running already.", name=job.name)
+
+
+def no_manifest() -> FieldError:
+    """Return the error for a manifest that was sent to this engine."""
+    return FieldError(
+        _("A job on this machine has no manifest."),
+        field="/manifest",
+        hint=_("Go back to the form, or choose a cluster."),
+    )
