@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyterlab_t9kjob.core.code.model.git_address import GIT_SYNC_IMAGE
+from jupyterlab_t9kjob.core.code.git_address import GIT_SYNC_IMAGE
 
 from jupyterlab_t9kjob.core.manifests import parse, render
 from jupyterlab_t9kjob.core.spec import JobSpec
