@@ -32,6 +32,7 @@ from .presets.configuration import Configuration
 from .presets.service import Presets
 from .snapshots.limits import Limits
 from .snapshots.service import Snapshots
+from .stacks.service import Stacks
 from .tensorboard.manager import TensorBoardManager
 from .tries.service import Tries
 
@@ -66,6 +67,8 @@ class Services:
         Tries of jobs on this machine.
     experiments
         Runs that trainings recorded.
+    stacks
+        Stacks of the ranks of jobs.
     artifacts
         Artifacts of these runs, and the graph of runs and artifacts.
     """
@@ -79,6 +82,7 @@ class Services:
     presets: Presets
     tries: Tries
     experiments: Experiments
+    stacks: Stacks
     artifacts: Artifacts = field(init=False)
     sweeps: SweepService = field(init=False)
     sweep_runner: SweepRunner = field(init=False)
@@ -97,6 +101,7 @@ class Services:
         await self.jobs.start()
         await self.snapshots.start()
         await self.tries.start()
+        await self.stacks.start()
         await self.tensorboards.start()
         await self.feed.start()
         await self.sweep_runner.start()
@@ -104,7 +109,7 @@ class Services:
 
     async def stop(self) -> None:
         """Stop the services. Jobs go on; TensorBoard processes and tries end."""
-        await asyncio.gather(self.sweep_runner.stop(), self.sweep_rules.stop())
+        await asyncio.gather(self.sweep_runner.stop(), self.sweep_rules.stop(), self.stacks.stop())
         await self.feed.stop()
         await self.snapshots.stop()
         await asyncio.gather(self.tensorboards.stop(), self.jobs.stop(), self.tries.stop(), self.experiments.stop())
@@ -168,4 +173,5 @@ def make_services(
     launch = Launch(root, kernels, jobs, code.taking, presets, sweep_limit)
     tries = Tries(root, kernels, jobs, home)
     experiments = Experiments(root, jobs, home, machine_folder())
-    return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries, experiments)
+    stacks = Stacks(root, jobs, home)
+    return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries, experiments, stacks)

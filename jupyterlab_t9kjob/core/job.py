@@ -75,8 +75,8 @@ class Stall(Model):
     """A running job makes no progress."""
 
     kind: Literal["progress", "output"] = Field(
-        description="progress: the next step takes far longer than the steps before. output: the job has not yet reported"
-        " steps, has written no line and had no event."
+        description="progress: the next step takes far longer than the steps before. output: the job has reported no"
+        " steps yet, has written no line and had no event."
     )
     since: Time = Field(description="Time of the last step, or of the last line or event.")
     finding: Text | None = Field(

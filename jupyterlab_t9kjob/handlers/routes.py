@@ -31,6 +31,7 @@ from .jobs import (
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
 from .presets import ApplyPresetHandler, PresetHandler, PresetsHandler
+from .stacks import StacksHandler
 from .stream import StreamHandler
 from .sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
 from .tensorboard import (
@@ -51,6 +52,7 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/events": EventsHandler,
     "jobs/{id}/manifest": ManifestHandler,
     "jobs/{id}/checkpoints": CheckpointsHandler,
+    "jobs/{id}/stacks": StacksHandler,
     "jobs/{id}/code": CodeHandler,
     "jobs/{id}/code-file": CodeFileHandler,
     "jobs/{id}/restored-code": RestoreHandler,

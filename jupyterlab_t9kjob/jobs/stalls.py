@@ -104,6 +104,7 @@ class StallWatch:
         self._engines = engines
         self._patience = patience or Patience()
         self._clock, self._wall_clock = clock, wall_clock
+        self._pause = min(CHECK_SECONDS, self._patience.step_seconds / 4, self._patience.silent_seconds / 4)
         self._watched: dict[str, _Watched] = {}
         self._stalls: dict[str, Stall] = {}
         self._listeners: list[Listener] = []
@@ -194,7 +195,7 @@ class StallWatch:
                 await self.check()
             except Exception:  # One odd job must not end the watch.
                 log.exception("Jobs without progress could not be looked for")
-            await asyncio.sleep(max(CHECK_SECONDS, CHECK_SHARE * (time.monotonic() - begun)))
+            await asyncio.sleep(max(self._pause, CHECK_SHARE * (time.monotonic() - begun)))
 
     async def check(self) -> None:
         """Look through the running jobs once."""

@@ -34,6 +34,7 @@ from ..launch.notebooks.arguments import CELLS, INSTALL
 from ..launch.sweeps import model as sweeps
 from ..presets import model as presets
 from ..snapshots import model as snapshots
+from ..stacks import model as stacks
 from ..tensorboard import model as tensorboard
 from ..tries import model as tries
 
@@ -56,6 +57,7 @@ REQUESTS: dict[str, Any] = {
     "RepositoryRequest": snapshots.RepositoryRequest,
     "RestoreRequest": snapshots.RestoreRequest,
     "TryRequest": tries.TryRequest,
+    "TakeStacks": stacks.TakeStacks,
     "OpenTensorBoard": tensorboard.OpenTensorBoard,
     "CurvesRequest": experiments.CurvesRequest,
     "EditRun": experiments.EditRun,
@@ -92,6 +94,8 @@ ANSWERS: dict[str, Any] = {
     "RepositoryFacts": snapshots.RepositoryFacts,
     "FileDiff": snapshots.FileDiff,
     "Try": tries.Try,
+    "StackList": stacks.StackList,
+    "StackDump": stacks.StackDump,
     "LogStreamList": messages.LogStreamList,
     "Prefill": launch.Prefill,
     "TensorBoardList": messages.TensorBoardList,

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from ..capacity import Capacity, NodeList, QueueList
-from ..checks import Preview
+from ..checks import Capability, Preview
 from ..job import Event, ManifestView
 from ..lab import Lab
 from ..manifests.schema import KindSchema
 from ..spec import JobSpec
+from ..stacks.raw import TakenStacks
 from ..sweep import Verdict
 from .info import Volume
 from .protocol import Edited, Engine
@@ -48,6 +49,36 @@ class KnowsOutput(Protocol):
         ------
         NotFound
             If there is no such job.
+        """
+
+
+@runtime_checkable
+class TakesStacks(Protocol):
+    """The engine takes the stacks of a job's ranks."""
+
+    async def stacks_capability(self, uid: str) -> Capability:
+        """Return whether stacks of a job can be taken now, or why not.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+    async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
+        """Take the stacks of all ranks that run. The processes stand still for some milliseconds.
+
+        Parameters
+        ----------
+        uid
+            The job.
+        native
+            True for frames of C as well.
+
+        Raises
+        ------
+        JobError
+            If no replica can be asked.
         """
 
 

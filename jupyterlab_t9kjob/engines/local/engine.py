@@ -11,14 +11,15 @@ from functools import partial
 from pathlib import Path
 
 from ...core.capacity import Capacity, NodeList
-from ...core.checks import Check, Preview
+from ...core.checks import Capability, Check, Preview
 from ...core.engine.info import EngineInfo
 from ...core.engine.interpreter import Interpreter, LabKernels, ResolveKernel
 from ...core.engine.protocol import Edited, Listener, Prepare
 from ...core.errors import Conflict, FieldError, Unavailable
-from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, PendingAction, Replica
+from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.log_sources import LogFile
 from ...core.spec import JobSpec
+from ...core.stacks.raw import TakenStacks
 from ...core.sweep import Verdict
 from ...core.system.disk_threads import on_disk
 from ...core.system.processes import MachineId
@@ -31,7 +32,8 @@ from .jobs.api_views import Views
 from .jobs.events import events_of
 from .jobs.expiry import remove_expired
 from .jobs.output_time import last_output
-from .jobs.refusals import NEEDS_UNIX, no_manifest, refusal_of, unusable_home
+from .jobs.refusals import DESIRED, NEEDS_UNIX, demand_action, no_manifest, unusable_home
+from .jobs.stacks import stacks_capability, take_stacks
 from .jobs.store import Store
 from .jobs.store_thread import StoreThread
 from .jobs.stored_job import StoredJob
@@ -46,15 +48,11 @@ LEAVING_SECONDS = 5.0
 """How long a supervisor may take to exit after it has recorded the job's end."""
 _POLL_SECONDS, _RETRY_SECONDS = 0.2, 2.0
 _WHY_UNAVAILABLE = NEEDS_UNIX if sys.platform == "win32" else None
-_PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
-"""Pending action of each action. A request is allowed again while it is pending, and changes nothing."""
 _NOT_READ = _("The jobs can't be read: {problem}.", problem="")
 _LOGS_NOT_READ = _("The logs can't be read: {problem}.", problem="")
 _NOT_WRITTEN = _("The job could not be written: {problem}.", problem="")
 _REQUEST_NOT_WRITTEN = _("The request could not be written: {problem}.", problem="")
 _NOT_REMOVED = _("The job could not be removed: {problem}.", problem="")
-_DESIRED: dict[Action, str] = {"pause": "pause", "resume": "run", "stop": "stop", "delete": "delete"}
-"""State to ask for by action (`supervisor.record.DESIRED`)."""
 
 
 class LocalEngine:
@@ -195,6 +193,14 @@ class LocalEngine:
         job = self._store.get(uid)
         return await on_disk(job.files.path, last_output, job)
 
+    async def stacks_capability(self, uid: str) -> Capability:
+        """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
+        return stacks_capability(await self.job(uid), self._store.get(uid).plan)
+
+    async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
+        """Take the stacks of all ranks, see `core.engine.options.TakesStacks`."""
+        return await take_stacks(self._store.get(uid), native=native)
+
     async def capacity(self, namespace: str) -> Capacity:
         """Return the free amounts of this machine."""
         return capacity_of((await self.nodes()).nodes[0])
@@ -311,7 +317,7 @@ class LocalEngine:
     def _act(self, uid: str, action: Action, remove: bool) -> Job:
         job = self._store.get(uid)
         self._demand(job, action)
-        return self._job(self._store.want(uid, "remove" if remove else _DESIRED[action]))
+        return self._job(self._store.want(uid, "remove" if remove else DESIRED[action]))
 
     def _remove(self, uid: str) -> bool:
         job = self._store.get(uid)
@@ -319,10 +325,7 @@ class LocalEngine:
         return self._store.remove(uid)
 
     def _demand(self, job: StoredJob, action: Action) -> None:
-        """Raise `Conflict` unless the action is one of the job's actions, or is pending."""
-        summary = self._summary(job)
-        if action not in summary.actions and (summary.pending_action or "nothing") != _PENDING.get(action):
-            raise refusal_of(summary, action)
+        demand_action(self._summary(job), action)
 
     async def _watch(self) -> None:
         while True:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from ....core.errors import Conflict, FieldError
-from ....core.job import Action, JobSummary
+from ....core.job import Action, JobSummary, PendingAction
 from ....core.system.disk import trouble_of
 from ....core.texts.wording import NOT_POSSIBLE, state_of
 from ....core.translation import Text, _, sentences
@@ -16,6 +16,17 @@ NEEDS_UNIX: Final = _(
     "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely on."
     " Run JupyterLab in WSL."
 )
+
+DESIRED: Final[dict[Action, str]] = {"pause": "pause", "resume": "run", "stop": "stop", "delete": "delete"}
+"""State to ask for by action (`supervisor.record.DESIRED`)."""
+_PENDING: Final[dict[Action, PendingAction]] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
+"""Pending action of each action. A request is allowed again while it is pending, and changes nothing."""
+
+
+def demand_action(job: JobSummary, action: Action) -> None:
+    """Raise `Conflict` unless an action is one of the job's actions, or is pending."""
+    if action not in job.actions and (job.pending_action or "nothing") != _PENDING.get(action):
+        raise refusal_of(job, action)
 
 
 def refusal_of(job: JobSummary, action: Action) -> Conflict:

@@ -32,6 +32,9 @@ _RESTARTED = Outcome(phase="Failed", code="MachineRestarted", facts={}, ended_by
 _LOST = Outcome(phase="Failed", code="SupervisorLost", facts={}, ended_by="platform")
 _TAIL_BYTES = 64 * 1024
 
+RETRYABLE_CODES = frozenset({130, 137, 138, 143})
+"""Exit codes that T9k's policy `ExitCode` restarts: ends by signal, and 138, with which a script asks for a restart."""
+
 
 def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
     """Record the end, or the pause, of a job whose processes have ended.
@@ -243,3 +246,8 @@ def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
         return None
     reading = asdict(reader.reading)
     return {name: value.stored() if isinstance(value, Text) else value for name, value in reading.items()}
+
+
+def restarts(policy: str, code: int) -> bool:
+    """Return True if a restart policy restarts a replica that ended with an exit code other than 0."""
+    return policy == "OnFailure" or (policy == "ExitCode" and code in RETRYABLE_CODES)

@@ -24,6 +24,7 @@ from .job_files import JobFiles
 from .record import EndedBy, Outcome, Phase, Record, RunPlan
 from .record_keeper import RecordKeeper, log
 from .replica import Agent, Rendezvous
+from .stack_taker import StackTaker
 from .sweep_turn import SweepTurn
 
 if TYPE_CHECKING:
@@ -42,8 +43,6 @@ QUEUE_POLL_SECONDS = 2.0
 """How often a job that waits for devices checks its place in the queue, at least."""
 SWEEP_POLL_SECONDS = 1.0
 """How often a job of a sweep checks whether the sweep demands its end."""
-RETRYABLE_CODES = frozenset({130, 137, 138, 143})
-"""Exit codes that T9k's policy `ExitCode` restarts: ends by signal, and 138, with which a script asks for a restart."""
 
 
 class Supervisor:
@@ -73,6 +72,7 @@ class Supervisor:
         self._claim = claim
         self._turn = SweepTurn(plan)
         self._clone = CodeClone(files, plan)
+        self._stacks = StackTaker(files, plan["uid"])
         self._daemons: set[int] = set()
         self._strays: set[int] = set()
         self._strays_at = time.monotonic() + HEARTBEAT_SECONDS
@@ -180,6 +180,7 @@ class Supervisor:
         self._note_strays()
         self._keep_log_small()
         self._obey()
+        self._stacks.obey()
         if now >= self._sweep_at:
             self._sweep_at = now + SWEEP_POLL_SECONDS
             self._follow_sweep()
@@ -253,6 +254,7 @@ class Supervisor:
             agent = next((agent for agent in self._agents if agent.pid == pid), None)
             if agent is None:
                 self._clone.collect(pid)
+                self._stacks.collect(pid)
                 continue  # An adopted process of the job that ended by itself.
             code = agent.ended(status, self._cause())
             self._keeper.unsaved = True
@@ -293,7 +295,7 @@ class Supervisor:
             self._record["failure"] = found
         facts: dict[str, Any] = {"failure": failure.facts_of(found)}
         # If the outcome is decided, this failure follows from one that allowed no restart.
-        allowed = self._decided is None and _restarts(agent.plan["restart_policy"], code)
+        allowed = self._decided is None and outcome.restarts(agent.plan["restart_policy"], code)
         if allowed and self._record["restarts"] < self._plan["backoff_limit"]:
             self._record["restarts"] += 1
             agent.record["restarts"] += 1
@@ -392,7 +394,3 @@ def _log_cap(files: JobFiles, plan: RunPlan) -> LogCap | None:
     from .log_cap import LogCap  # Imported late: the start of a job waits for every import.
 
     return LogCap(files, plan["log_bytes"])
-
-
-def _restarts(policy: str, code: int) -> bool:
-    return policy == "OnFailure" or (policy == "ExitCode" and code in RETRYABLE_CODES)

@@ -1,0 +1,194 @@
+"""Takes, keeps and returns the stacks of jobs; takes them by itself when a local job stops to make progress."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from ..contents_paths import ContentsRoot
+from ..core.checks import Capability
+from ..core.engine.options import TakesStacks
+from ..core.engine.protocol import Engine
+from ..core.errors import Conflict, JobError
+from ..core.job import Job, JobSummary
+from ..core.stacks.raw import TakenStacks
+from ..core.system.disk_threads import on_disk
+from ..core.system.tasks import spawn
+from ..core.translation import Text, _
+from ..jobs.service import JobService
+from .frames import Sources
+from .grouping import Member, finding_of, groups_of
+from .model import MissingStacks, StackDump, StackList
+from .problems import missing_of
+from .store import StackStore
+
+log = logging.getLogger(__name__)
+
+
+class Stacks:
+    """Stacks of all jobs.
+
+    Parameters
+    ----------
+    root
+        The contents root, to which the paths of frames are relative.
+    jobs
+        All jobs.
+    home
+        Directory of the records of jobs.
+    """
+
+    def __init__(self, root: ContentsRoot, jobs: JobService, home: Path) -> None:
+        self._root = root
+        self._jobs = jobs
+        self._store = StackStore(home / "stacks")
+        self._taking: dict[str, asyncio.Task[StackDump]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stalled: dict[str, float] = {}
+        self._end: Callable[[], None] | None = None
+
+    async def start(self) -> None:
+        """Begin to take the stacks of jobs without progress."""
+        self._end = self._jobs.listen(self._heard)
+
+    async def stop(self) -> None:
+        """Stop; what is being taken is given up."""
+        if self._end is not None:
+            self._end()
+        tasks = [*self._taking.values(), *self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def kept(self, ident: str) -> StackList:
+        """Return the kept stacks of a job, and whether new ones can be taken.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+        await self._jobs.job(ident)
+        engine, uid = self._jobs.engines.find(ident)
+        return StackList(
+            available=await _capability(engine, uid),
+            automatic=engine.facts.runs_on_lab_machine and isinstance(engine, TakesStacks),
+            dumps=await on_disk(self._store.folder, self._store.dumps, ident),
+        )
+
+    async def take(self, ident: str, *, native: bool = False, automatic: bool = False) -> StackDump:
+        """Take the stacks of a job, and keep them. A second request meanwhile gets the same stacks.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        native
+            True for frames of C as well.
+        automatic
+            True if no user has asked for them.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        Conflict
+            If they can't be taken now.
+        """
+        task = self._taking.get(ident)
+        if task is None:
+            task = self._taking[ident] = spawn(self._take(ident, native, automatic), "take stacks")
+            task.add_done_callback(lambda _done: self._taking.pop(ident, None))
+        return await asyncio.shield(task)
+
+    async def _take(self, ident: str, native: bool, automatic: bool) -> StackDump:
+        job = await self._jobs.job(ident)
+        engine, uid = self._jobs.engines.find(ident)
+        capability = await _capability(engine, uid)
+        if not isinstance(engine, TakesStacks) or not capability.supported:
+            raise Conflict(capability.reason or _("The stacks can't be taken."), code="NoStacks")
+        now, begun = time.time(), time.monotonic()
+        taken = await engine.take_stacks(uid, native=native)
+        seconds = round(time.monotonic() - begun, 3)
+        folders = [path for path in (job.working_dir,) if path is not None and engine.facts.shares_lab_filesystem]
+        dump = await on_disk(
+            [self._store.folder, *folders], self._dump, job, engine, taken, now, seconds, native, automatic
+        )
+        if job.stalled is not None and dump.finding is not None:
+            self._jobs.stalls.explain(ident, job.stalled.since, dump.finding)
+        return dump
+
+    def _dump(
+        self, job: Job, engine: Engine, taken: TakenStacks, now: float, seconds: float, native: bool, automatic: bool
+    ) -> StackDump:
+        facts = engine.facts
+        sources = Sources(job, self._root, shares_files=facts.shares_lab_filesystem)
+        members, missing = [], []
+        for replica, answer in taken.stacks:
+            members += [Member(rank.replica or replica, rank) for rank in answer.ranks if rank.threads]
+            missing += missing_of(answer, facts)
+        missing += [
+            MissingStacks(who=Text.verbatim(name), sentence=sentence) for name, sentence in taken.missing.items()
+        ]
+        groups = groups_of(members, sources.shown)
+        methods = {answer.method for _replica, answer in taken.stacks}
+        dump = StackDump(
+            id=f"{int(now * 1000):015d}",
+            time=now,
+            seconds=seconds,
+            method="faulthandler" if methods == {"faulthandler"} else "py-spy",
+            native=native,
+            automatic=automatic,
+            ranks=len(members),
+            expected=job.processes,
+            finding=finding_of(groups),
+            detail=finding_of(groups, places=True),
+            groups=groups,
+            missing=missing,
+        )
+        self._store.put(job.id, dump)
+        return dump
+
+    # -- by itself ----------------------------------------------------------------------------------------------------
+
+    def _heard(self, ident: str, job: JobSummary | None) -> None:
+        if job is None:
+            self._stalled.pop(ident, None)
+            self._spawn(on_disk(self._store.folder, self._store.remove, ident))
+            return
+        if job.stalled is None:
+            self._stalled.pop(ident, None)
+        elif ident not in self._stalled:
+            self._stalled[ident] = job.stalled.since
+            engine, _uid = self._jobs.engines.find(ident)
+            if engine.facts.runs_on_lab_machine and isinstance(engine, TakesStacks):
+                self._spawn(self._take_once(ident))
+
+    async def _take_once(self, ident: str) -> None:
+        try:
+            await self.take(ident, automatic=True)
+        except JobError as error:
+            log.info("The stacks of the job %s were not taken: %s", ident, error.message)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = spawn(_logged(work), "stacks of a job")
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _logged(work: Coroutine[Any, Any, None]) -> None:
+    """Await work that nobody waits for; its errors go to the log."""
+    try:
+        await work
+    except Exception:
+        log.exception("The stacks of a job could not be handled")
+
+
+async def _capability(engine: Engine, uid: str) -> Capability:
+    if isinstance(engine, TakesStacks):
+        return await engine.stacks_capability(uid)
+    return Capability(supported=False, reason=_("{engine} does not offer the stacks of jobs.", engine=engine.label))

@@ -1,0 +1,135 @@
+"""Real hangs under torchrun with gloo: they are noticed, the stacks are taken, and the odd rank is named."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.local.lab import Lab
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="linux: stacks are read below /proc")
+
+# Pairs of ranks, each with a process group of its own, hang in different ways.
+SCRIPT = """
+import os, time
+import torch, torch.distributed as dist
+from torch.utils.data import DataLoader, IterableDataset
+
+class Pipe(IterableDataset):
+    def __iter__(self):
+        reading, self.writing = os.pipe()
+        yield os.read(reading, 1)
+
+def sum_up(group):
+    dist.all_reduce(torch.ones(1), group=group)
+
+def compute():
+    while True:
+        pass
+
+def load():
+    for batch in DataLoader(Pipe(), num_workers=1):
+        pass
+
+dist.init_process_group("gloo")
+rank = dist.get_rank()
+pairs = [dist.new_group([first, first + 1]) for first in (0, 2, 4, 6)]
+group = pairs[rank // 2]
+print("ready", flush=True)
+if rank == 1:
+    time.sleep(1000)
+if rank == 3:
+    compute()
+if rank == 5:
+    dist.barrier(group)
+if rank == 7:
+    load()
+sum_up(group)
+"""
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    lab = Lab(tmp_path, grace_seconds=1, no_output_seconds=2, no_progress_seconds=2)
+    lab.start()
+    yield lab
+    for job in lab.listed():
+        if "stop" in job["actions"]:
+            lab.ask("POST", "jobs", job["id"], "stop")
+            lab.until(job["id"], lambda job: job["ended_at"] is not None)
+    lab.kill()
+
+
+def group_with(dump: dict[str, Any], rank: int) -> dict[str, Any]:
+    found: dict[str, Any] = next(
+        group for group in dump["groups"] if rank in [member["rank"] for member in group["members"]]
+    )
+    return found
+
+
+def test_hangs_of_all_kinds(lab: Lab) -> None:
+    job = lab.submit(lab.spec(SCRIPT, "hang", torchrun={"proc_per_node": 8}), "request-1").json["id"]
+    lab.until_part((job, "logs"), lambda logs: sum(log["size"] > 0 for log in logs["streams"]) >= 8, 240)
+    stalled = lab.until(job, lambda job: job["stalled"] and job["stalled"]["finding"], 60)["stalled"]
+    assert stalled["kind"] == "output"
+    (listed,) = lab.listed()
+    assert listed["stalled"]["kind"] == "output"
+
+    kept = lab.ask("GET", "jobs", job, "stacks").json
+    assert kept["available"] == {"supported": True, "reason": None}
+    assert kept["automatic"] and all(dump["automatic"] for dump in kept["dumps"])
+
+    begun = time.monotonic()
+    answer = lab.ask("POST", "jobs", job, "stacks", body={})
+    assert answer.status == 201, answer.body
+    assert time.monotonic() - begun < 20
+    dump = answer.json
+    assert (dump["ranks"], dump["expected"], dump["missing"], dump["method"]) == (8, 8, [], "py-spy")
+
+    waiting = dump["groups"][-1]
+    assert [member["rank"] for member in waiting["members"]] == [0, 2, 4, 6]
+    assert (waiting["title"], waiting["doing"]) == ("4 ranks wait in all_reduce", "collective")
+    assert dump["finding"].startswith("4 ranks wait in all_reduce, rank 1 is in hang.py, rank 3 is in compute")
+
+    asleep, computing, barrier, loading = (group_with(dump, rank) for rank in (1, 3, 5, 7))
+    line = SCRIPT.splitlines().index("    time.sleep(1000)") + 1
+    assert asleep["place"] == f"hang.py:{line}"
+    assert asleep["frames"][0] == {
+        "function": "<module>",
+        "file": str(lab.root / "hang.py"),
+        "path": "hang.py",
+        "line": line,
+        "code": "time.sleep(1000)",
+        "library": False,
+        "native": False,
+    }
+    assert computing["title"] == "rank 3 is in compute"
+    assert computing["note"] == "The process computes."
+    assert barrier["title"] == "rank 5 waits in barrier"
+    assert (loading["title"], loading["doing"]) == ("rank 7 is in data loading", "data")
+    (worker,) = [thread for thread in loading["threads"] if thread["pid"] is not None]
+    assert worker["frames"][0]["function"].endswith("__iter__")  # With the class from Python 3.11 on
+    assert worker["frames"][0]["code"] == "yield os.read(reading, 1)"
+
+    # A rank is killed while the others wait: torchrun ends the job, and the stacks stay.
+    pid = group_with(dump, 1)["members"][0]["pid"]
+    os.kill(pid, signal.SIGKILL)
+    failed = lab.until(job, lambda job: job["phase"] == "Failed", 60)
+    assert failed["stalled"] is None
+    kept = lab.ask("GET", "jobs", job, "stacks").json
+    assert kept["available"] == {"supported": False, "reason": "The job does not run."}
+    assert kept["dumps"][0] == dump
+    refused = lab.ask("POST", "jobs", job, "stacks", body={})
+    assert (refused.status, refused.json["code"]) == (409, "NoStacks")
+    assert lab.ask("POST", "jobs", job, "remove").status == 204
+    lab.until_listed(lambda ids: not ids)
+    end = time.monotonic() + 10
+    while any((lab.home / "stacks").iterdir()):
+        assert time.monotonic() < end
+        time.sleep(0.05)
