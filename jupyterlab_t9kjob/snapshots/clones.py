@@ -75,7 +75,15 @@ class Clones:
             return spec, [Check.of(problem)]
         own = await self._own.of(spec, engine, namespace)
         sealed = self._sealed(spec, engine, commit)
-        return sealed, list(_checks(sealed, own, await self._own.compare(own, spec, commit)))
+        checks = _checks(sealed, own, await self._own.compare(own, spec, commit))
+        return sealed, [*self._credentials(source, engine), *checks]
+
+    def _credentials(self, source: GitRepository, engine: str) -> Iterator[Check]:
+        """Yield a warning if the pods of a job can't log in where they always have to."""
+        if self._jobs.engines.facts(engine).has_pods and source.secret is None and protocol_of(source.address) == "ssh":
+            message = _("Pods read an SSH address with the key and the known_hosts of a Secret.")
+            hint = _("Enter the name of the Secret, or an https address.")
+            yield Check(level="warning", code="SecretNeeded", message=message, hint=hint, field=_SECRET)
 
     async def take(self, spec: JobSpec, engine: str) -> Admission:
         """Determine the commit of a job's repository; on this machine, keep a folder for its clone.

@@ -69,9 +69,9 @@ def lab_image(cluster: Kube) -> str:
 
 
 @contextmanager
-def forwarded(kube: Kube, log: Path) -> Iterator[int]:
-    """Forward a port of this machine to the lab's; give the port."""
-    command = kube.command("port-forward", f"pod/{POD}", ":8888")
+def forwarded(kube: Kube, log: Path, pod: str = POD, port: int = 8888) -> Iterator[int]:
+    """Forward a port of this machine to a pod's, the lab's by default; give the port."""
+    command = kube.command("port-forward", f"pod/{pod}", f":{port}")
     with log.open("w") as output:  # it prints a line for each connection
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:

@@ -86,8 +86,8 @@ def protocol_of(address: str) -> str:
 
 
 def short_name(address: str) -> str:
-    """Return the last two parts of an address: ``vision/eurosat``."""
-    path = re.split(r"[:/]", address.removesuffix("/").removesuffix(".git"))
+    """Return the last two parts of an address, without a port: ``vision/eurosat``."""
+    path = re.split(r"[:/]", re.sub(r"(?<=[^/:]):[0-9]+(?=/)", "", address).removesuffix("/").removesuffix(".git"))
     return "/".join([part for part in path if part][-2:])
 
 

@@ -10,6 +10,9 @@ from .git_address import short_name
 
 MOST_WORDS: Final = 2000
 _RULES: Final = (
+    ("CertificateUnknown", r"server certificate verification failed|SSL certificate problem|self[- ]signed certificate"
+     r"|certificate subject name|certificate verify failed"),
+    ("CredentialsMissing", r"Identity file /etc/git-secret/ssh-privatekey not accessible"),
     ("AuthenticationFailed", r"Authentication failed|could not read (Username|Password)|terminal prompts disabled"
      r"|Permission denied \(|returned error: 40[13]|HTTP Basic: Access denied|invalid credentials"),
     ("HostKeyUnknown", r"Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED"
@@ -20,6 +23,7 @@ _RULES: Final = (
     ("RepositoryNotFound", r"repository '?[^\n]*'? not found|Repository not found"
      r"|does not appear to be a git repository|returned error: 404|did you run git update-server-info|does not exist"),
     ("ProtocolRefused", r"transport '[^']*' not allowed|protocol .* is not supported|remote helper"),
+    ("ServerFailed", r"returned error: 5\d\d"),
     ("HostUnreachable", r"Could not resolve host|Could not resolve hostname|Connection refused|Connection timed out"
      r"|No route to host|Network is unreachable|Failed to connect|unable to access|Connection reset|early EOF"
      r"|Could not read from remote repository"),
@@ -48,6 +52,12 @@ def git_texts(code: str, address: str, ref: str) -> tuple[Text, Text | None]:
     """
     name = short_name(address)
     match code:
+        case "CertificateUnknown":
+            return _("The certificate of the host of the repository {name} is not trusted", name=name), _(
+                "Add the host's certificate authority to the git-sync image in a cluster, to git's http.sslCAInfo here."
+            )
+        case "ServerFailed":
+            return _("The host of the repository {name} answered with an error", name=name), _("Try again later.")
         case "AuthenticationFailed":
             return _("Authentication failed for the repository {name}", name=name), _(
                 "Check the credentials: the Secret in a cluster, git's credential helper or SSH agent on this machine."

@@ -74,5 +74,6 @@ CONTAINER: Final = "pytorch"
 
 SHM: Final = "dshm"
 CLONE: Final = "t9kjob-code"
+GIT_CREDENTIALS: Final = "t9kjob-git-credentials"
 """Init container that clones a git repository, and its volume."""
 SHM_PATH: Final = "/dev/shm"  # noqa: S108 (a volume of the pod)

@@ -8,12 +8,13 @@ from ...code.git_address import GIT_SYNC_IMAGE, protocol_of
 from ...code.model import GitRepository
 from ...source import CLONE_LINK, CLONE_ROOT
 from ...spec import Security
-from ..names import CLONE
+from ..names import CLONE, GIT_CREDENTIALS
 from .pod_security import restricted_container
 
-_CREDENTIALS: Final = "t9kjob-git-credentials"
 _CREDENTIALS_PATH: Final = "/etc/git-secret"
 _MOST_TIME: Final = "600s"
+_GIT_SYNC_USER: Final = 65533
+"""User of the official image."""
 
 
 def add_clone(pod: dict[str, Any], source: GitRepository, security: Security) -> None:
@@ -46,11 +47,17 @@ def add_clone(pod: dict[str, Any], source: GitRepository, security: Security) ->
     if source.secret is not None:
         container["volumeMounts"] = [
             mount,
-            {"name": _CREDENTIALS, "mountPath": _CREDENTIALS_PATH, "readOnly": True},
+            {"name": GIT_CREDENTIALS, "mountPath": _CREDENTIALS_PATH, "readOnly": True},
         ]
-        # ssh refuses a key of its own user that others can read. Other users than root do not own the file.
-        mode = 0o400 if security.uid == 0 else 0o444
-        volumes.append({"name": _CREDENTIALS, "secret": {"secretName": source.secret, "defaultMode": mode}})
+        # ssh refuses a key of its own user that others can read. The file belongs to root, and a pod with an fsGroup
+        # makes it readable for that group.
+        mode = 0o444
+        if security.uid == 0 and security.fs_group is None:
+            mode = 0o400
+        elif security.uid == 0 and protocol_of(source.address) == "ssh":
+            ids = {"runAsUser": _GIT_SYNC_USER, "runAsGroup": _GIT_SYNC_USER}
+            container["securityContext"] = restricted_container() | ids
+        volumes.append({"name": GIT_CREDENTIALS, "secret": {"secretName": source.secret, "defaultMode": mode}})
     pod["initContainers"] = [container]
     training = pod["containers"][0]
     training["volumeMounts"] = [*training.get("volumeMounts", []), dict(mount)]

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final
 
 from ....core.job import Reason
-from ....core.manifests.names import KUEUE_QUEUE
+from ....core.manifests.names import CLONE, GIT_CREDENTIALS, KUEUE_QUEUE
 from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
@@ -268,7 +268,9 @@ class _Pod:
 
     def _configuration(self, container: Json, message: str) -> Reason:
         """Return the object that a container refers to and that does not exist."""
+        clones = text(container, "name") == CLONE
         hint = _("Create it, and the job starts by itself; or leave it out under Environment.")
+        hint = _secret_of_code() if clones else hint
         missing, key = self._missing(message, hint), _NO_KEY.search(message)
         if missing is not None:
             return missing
@@ -277,6 +279,8 @@ class _Pod:
                 "The {kind} {name} has no key {key}", kind=key["kind"], name=named(key["name"]), key=named(key["key"])
             )
             hint = _("Add the key, or name another one under Environment; the job starts by itself then.")
+            if clones:
+                hint = _("Add the key, and the job starts by itself; or name another Secret under Code.")
             return made(f"No{key['kind']}Key", sentence, hint, verbatim=message)
         sub_path = _SUB_PATH.search(message)
         if sub_path is not None:
@@ -344,6 +348,7 @@ class _Pod:
     def _mounting(self, message: str) -> Reason:
         """Return the volume that can't be mounted."""
         hint = _("Create it, and the job starts by itself; or leave it out as a volume.")
+        hint = _secret_of_code() if f'"{GIT_CREDENTIALS}"' in message else hint
         missing, no_claim = self._missing(message, hint), _NO_CLAIM.search(message)
         if missing is not None:
             return missing
@@ -385,3 +390,7 @@ class _Pod:
             namespace=namespace_of(self.pod),
         )
         return made(f"No{kind}", sentence, hint, verbatim=message)
+
+
+def _secret_of_code() -> Text:
+    return _("Create it, and the job starts by itself; or name another Secret under Code.")
