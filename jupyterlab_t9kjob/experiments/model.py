@@ -206,7 +206,7 @@ class Curve(Model):
 
     run: str
     metric: str
-    x: Numbers
+    x: list[float]
     y: Numbers
     count: int = Field(description="Number of points in the file.")
     not_finite: NotFinite = Field(default_factory=NotFinite)

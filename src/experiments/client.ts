@@ -1,15 +1,21 @@
 /** Client of the REST API of experiments. It is loaded with the first page of experiments. */
 import { ApiError } from '../api/errors';
 import { HttpClient } from '../api/http';
-import { ArtifactDetail, Checksum, Flow, Preview } from '../api/types';
 import {
-  ICurve,
-  ICurvesRequest,
-  IRunDetail,
-  IRunRow,
-  IRunTable,
-  JsonNumber
-} from './types';
+  ArtifactDetail,
+  Checksum,
+  Curve,
+  Curves,
+  CurvesRequest,
+  EditRun,
+  Flow,
+  Points,
+  Preview,
+  Removal,
+  RunDetail,
+  RunRow,
+  RunTable
+} from '../api/types';
 
 /** Which runs to list. */
 export interface IRunsQuery {
@@ -23,28 +29,10 @@ export interface IRunsQuery {
   curves?: string[];
 }
 
-/** A value of a metric as it was recorded. */
-export interface IMetricValue {
-  step: number | null;
-  epoch: number | null;
-  time: number | null;
-  value: JsonNumber;
-}
-
-/** Item of a removal: its folder, and the size of the files in it. */
-export interface IRemovalItem {
-  id: string;
-  path: string;
-  size: number;
-  files: number;
-  /** False if the files were not written by this product's recorder. */
-  ours: boolean;
-}
-
 /** A method for every route of experiments. All methods reject with `ApiError`. */
 export class ExperimentsClient extends HttpClient {
   /** Return the runs below a folder, or the changes since a revision. */
-  runs(query: IRunsQuery, signal?: AbortSignal): Promise<IRunTable> {
+  runs(query: IRunsQuery, signal?: AbortSignal): Promise<RunTable> {
     return this._send('GET', ['experiments', 'runs'], {
       query: { ...query },
       signal
@@ -57,25 +45,22 @@ export class ExperimentsClient extends HttpClient {
    * The server knows the runs of the folders that were listed. A restored page or a copied address may be of another
    * folder, so all folders are listed once if the run is unknown.
    */
-  async run(id: string): Promise<IRunDetail> {
+  async run(id: string): Promise<RunDetail> {
     const path = ['experiments', 'runs', id];
     try {
-      return await this._get<IRunDetail>(path);
+      return await this._get<RunDetail>(path);
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) {
         throw error;
       }
       await this.runs({ folder: '', revision: -1 });
-      return this._get<IRunDetail>(path);
+      return this._get<RunDetail>(path);
     }
   }
 
   /** Return curves, reduced to the minimum and the maximum of each pixel. */
-  async curves(
-    request: ICurvesRequest,
-    signal?: AbortSignal
-  ): Promise<ICurve[]> {
-    const { curves } = await this._send<{ curves: ICurve[] }>(
+  async curves(request: CurvesRequest, signal?: AbortSignal): Promise<Curve[]> {
+    const { curves } = await this._send<Curves>(
       'POST',
       ['experiments', 'curves'],
       { body: request, signal }
@@ -94,7 +79,7 @@ export class ExperimentsClient extends HttpClient {
     id: string,
     metric: string,
     page: { first: number; limit: number }
-  ): Promise<{ points: IMetricValue[]; first: number; count: number }> {
+  ): Promise<Points> {
     return this._get(['experiments', 'runs', id, 'values'], {
       metric,
       ...page
@@ -102,18 +87,12 @@ export class ExperimentsClient extends HttpClient {
   }
 
   /** Change what the lab keeps about a run. */
-  change(
-    id: string,
-    body: { tags?: string[]; note?: string; archived?: boolean }
-  ): Promise<IRunRow> {
+  change(id: string, body: EditRun): Promise<RunRow> {
     return this._send('PATCH', ['experiments', 'runs', id], { body });
   }
 
   /** Delete runs or artifacts; with `dry_run`, only list what would be deleted. */
-  remove(
-    ids: readonly string[],
-    dry_run: boolean
-  ): Promise<{ items: IRemovalItem[]; size: number }> {
+  remove(ids: readonly string[], dry_run: boolean): Promise<Removal> {
     return this._send('POST', ['experiments', 'removal'], {
       body: { ids, dry_run }
     });

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { formatBytes, formatCount } from '../common/format';
 import { namedDialog } from '../shell/dialog';
 import { Confirm, IConsequence } from '../ui/Confirm';
-import { IRemovalItem } from './client';
+import { RemovalItem } from '../api/types';
 
 /** Longest list of folders that the dialog names; the rest is counted. */
 const MOST_NAMED = 12;
@@ -18,7 +18,7 @@ const MOST_NAMED = 12;
  */
 export async function confirmRemoval(
   text: { title: string; says: string },
-  items: readonly IRemovalItem[],
+  items: readonly RemovalItem[],
   trans: TranslationBundle
 ): Promise<boolean> {
   const foreign = items.filter(({ ours }) => !ours).length;
@@ -50,7 +50,7 @@ export async function confirmRemoval(
   return button.accept;
 }
 
-function itemText(item: IRemovalItem, trans: TranslationBundle): string {
+function itemText(item: RemovalItem, trans: TranslationBundle): string {
   const files = trans._n(
     '%2 file',
     '%2 files',

@@ -2,7 +2,8 @@
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../../api/errors';
-import { ICurve, ICurvesRequest, XAxis } from '../types';
+import { Curve, CurvesRequest } from '../../api/types';
+import { XAxis } from '../types';
 import { Range } from './readingLine';
 
 /** Limits of one request. */
@@ -22,9 +23,9 @@ export interface ICurvesView {
 
 /** Sends a request for curves. */
 export type FetchCurves = (
-  request: ICurvesRequest,
+  request: CurvesRequest,
   signal: AbortSignal
-) => Promise<ICurve[]>;
+) => Promise<Curve[]>;
 
 /** Curves of the metrics that are in view. While new curves are loaded, the last ones are kept. */
 export class Curves implements IDisposable {
@@ -52,7 +53,7 @@ export class Curves implements IDisposable {
   }
 
   /** Return the curves of a metric, one for each run that has it; undefined before they are loaded. */
-  get(metric: string): readonly ICurve[] | undefined {
+  get(metric: string): readonly Curve[] | undefined {
     return this._curves.get(metric);
   }
 
@@ -168,7 +169,7 @@ export class Curves implements IDisposable {
   }
 
   private readonly _changed = new Signal<this, void>(this);
-  private readonly _curves = new Map<string, ICurve[]>();
+  private readonly _curves = new Map<string, Curve[]>();
   private readonly _versions = new Map<string, number>();
   /** Metrics in view, with the number of charts that show them. */
   private readonly _shown = new Map<string, number>();
@@ -182,7 +183,7 @@ export class Curves implements IDisposable {
 }
 
 /** Return the range of the x values of curves; null without values. */
-function extentOf(curves: Iterable<readonly ICurve[]>): Range | null {
+function extentOf(curves: Iterable<readonly Curve[]>): Range | null {
   let [first, last] = [Infinity, -Infinity];
   for (const { x } of [...curves].flat()) {
     for (const at of x) {

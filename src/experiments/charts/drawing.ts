@@ -1,5 +1,6 @@
 /** Drawing of a chart: its lines with their parts, smoothed if asked for, at common x values. */
-import { ICurve, XAxis } from '../types';
+import { Curve } from '../../api/types';
+import { XAxis } from '../types';
 import {
   IPart,
   join,
@@ -18,7 +19,7 @@ export interface ILine {
   key: string;
   /** Name in the legend. */
   label: string;
-  curve: ICurve;
+  curve: Curve;
   /** Number of the line's colour and dash, from 0. */
   style: number;
   /** Value that is subtracted from x values: the start of a run on an axis of time. */
@@ -88,9 +89,9 @@ export function drawingOf(lines: readonly ILine[], look: ILook): IDrawing {
  * @param points - Number of x values.
  */
 export function spreadOf(
-  curves: readonly ICurve[],
+  curves: readonly Curve[],
   points: number
-): Record<'mean' | 'least' | 'greatest', ICurve> | null {
+): Record<'mean' | 'least' | 'greatest', Curve> | null {
   const parts = curves.map(partsOf).map(all => all.map(withoutGaps));
   const ends = parts
     .flat()
@@ -111,7 +112,7 @@ export function spreadOf(
       greatest.push(Math.max(...values));
     }
   }
-  const curve = (y: number[]): ICurve => ({
+  const curve = (y: number[]): Curve => ({
     ...curves[0],
     ...{ x, y, count: 0, truncated: false },
     not_finite: { count: 0, first_step: null, last_step: null }

@@ -1,5 +1,5 @@
 /** Curves as lines of a chart: gaps, smoothing, log scale, common x values. */
-import { ICurve } from '../types';
+import { Curve } from '../../api/types';
 import { finite } from './numbers';
 
 /** Curves with fewer values are not smoothed. */
@@ -21,11 +21,11 @@ export interface IPart {
  * Add gaps to a curve over steps where the first and the last of the values were that are no finite numbers. The
  * server leaves these values out.
  */
-export function withGaps(curve: ICurve): Pick<ICurve, 'x' | 'y'> {
+export function withGaps(curve: Curve): Pick<Curve, 'x' | 'y'> {
   const { first_step, last_step, count } = curve.not_finite;
   const x = [...curve.x];
   const y = [...curve.y];
-  for (const step of count > 0 ? [first_step, last_step] : []) {
+  for (const step of count > 0 ? [first_step, last_step].map(finite) : []) {
     const index = step === null ? -1 : x.findIndex(at => at >= step);
     if (step !== null && index > 0 && x[index] > step) {
       x.splice(index, 0, step);
@@ -36,7 +36,7 @@ export function withGaps(curve: ICurve): Pick<ICurve, 'x' | 'y'> {
 }
 
 /** Return the parts of a curve. Values that are no finite numbers are gaps. */
-export function partsOf({ x, y }: Pick<ICurve, 'x' | 'y'>): IPart[] {
+export function partsOf({ x, y }: Pick<Curve, 'x' | 'y'>): IPart[] {
   const parts: { x: number[]; y: (number | null)[] }[] = [];
   x.forEach((at, index) => {
     if (index === 0 || at < x[index - 1]) {

@@ -1,8 +1,9 @@
 /** Texts of charts: axes, positions, and values that are not drawn. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { formatCount, formatDuration } from '../../common/format';
-import { ICurve, XAxis } from '../types';
-import { formatValue } from './numbers';
+import { Curve } from '../../api/types';
+import { XAxis } from '../types';
+import { finite, formatValue } from './numbers';
 
 /** Return the name of an x axis. */
 export function axisName(x: XAxis, trans: TranslationBundle): string {
@@ -43,14 +44,14 @@ export function positionText(
 
 /** Return what is not drawn of curves, as sentences; empty if everything is drawn. */
 export function leftOutText(
-  curves: readonly ICurve[],
+  curves: readonly Curve[],
   trans: TranslationBundle
 ): string {
   const sentences: string[] = [];
   const bad = curves.filter(({ not_finite }) => not_finite.count > 0);
   const count = bad.reduce((sum, { not_finite }) => sum + not_finite.count, 0);
   const steps = bad.flatMap(({ not_finite: { first_step, last_step } }) =>
-    first_step === null || last_step === null ? [] : [first_step, last_step]
+    [first_step, last_step].map(finite).filter(step => step !== null)
   );
   if (count > 0) {
     const [first, last] = [Math.min(...steps), Math.max(...steps)];

@@ -12,7 +12,7 @@ import { csvOf, fileName, saveText } from '../../common/saveFile';
 import { copyAsPandas, namesOf } from '../run/actions';
 import { tensorBoardPaths } from '../run/model/tensorBoard';
 import { IRunLab } from '../run/pageLab';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { CurvesPane } from './CurvesPane';
 import { DifferencesTable } from './DifferencesTable';
 import { CompareModel, MOST_SHOWN } from './model';
@@ -110,7 +110,7 @@ export function CompareView(props: ICompareViewProps): React.JSX.Element {
 }
 
 interface IHeaderProps extends ICompareViewProps {
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;
 }
 

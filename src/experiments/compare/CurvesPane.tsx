@@ -8,7 +8,7 @@ import { Chart } from '../charts/Chart';
 import { ChartsToolbar } from '../charts/ChartsToolbar';
 import { ILine, spreadOf } from '../charts/drawing';
 import { leftOutText, positionText } from '../charts/text';
-import { ICurve, IRunRow } from '../types';
+import { Curve, RunRow } from '../../api/types';
 import { GoalOf } from './differences';
 import { CompareModel, MOST_SHOWN } from './model';
 
@@ -19,7 +19,7 @@ const MEAN_POINTS = 200;
 
 interface ICurvesPaneProps {
   model: CompareModel;
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   /** Names of runs by their ids. */
   labels: ReadonlyMap<string, string>;
   trans: TranslationBundle;
@@ -115,7 +115,7 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
 
 /** Return the metrics that all runs have, those with a known direction and of validation first; and the others. */
 function metricsOf(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   goalOf: GoalOf
 ): {
   common: string[];
@@ -180,10 +180,10 @@ function MetricCurves(props: IMetricCurvesProps): React.JSX.Element {
 
 function linesOf(
   { model, runs, labels, trans }: IMetricCurvesProps,
-  curves: readonly ICurve[]
+  curves: readonly Curve[]
 ): ILine[] {
   const isTime = model.look.x === 'time';
-  const originOf = (curve: ICurve): number =>
+  const originOf = (curve: Curve): number =>
     isTime
       ? (runs.find(({ id }) => id === curve.run)?.started_at ?? curve.x[0] ?? 0)
       : 0;
@@ -194,7 +194,7 @@ function linesOf(
       x: curve.x.map(at => at - originOf(curve))
     }));
     const spread = spreadOf(shifted, MEAN_POINTS);
-    const line = (label: string, curve: ICurve, style: number): ILine => ({
+    const line = (label: string, curve: Curve, style: number): ILine => ({
       ...{ key: label, label, curve, style },
       origin: 0
     });

@@ -7,7 +7,7 @@ import { Key } from '../charts/Key';
 import { formatValue } from '../charts/numbers';
 import { IRunLab } from '../run/pageLab';
 import { StatusIcon } from '../run/StatusIcon';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { differenceOf, IDifference } from './differences';
 import { CompareModel } from './model';
 import { textOf } from './report';
@@ -15,7 +15,7 @@ import { ISectionOf, sectionsOf } from './sections';
 
 interface IDifferencesTableProps {
   model: CompareModel;
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   /** Names that tell the runs apart. */
   labels: readonly string[];
   lab: IRunLab;

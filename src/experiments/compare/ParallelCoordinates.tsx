@@ -4,7 +4,7 @@ import * as React from 'react';
 import { useWidth } from '../../common/hooks';
 import { formatScalar, formatValue } from '../charts/numbers';
 import { colourName, dashOf } from '../charts/palette';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import {
   Brush,
   conditionOf,
@@ -29,7 +29,7 @@ const STEP = 0.05;
 interface IParallelProps {
   model: CompareModel;
   axes: readonly IAxis[];
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;
   brushes: ReadonlyMap<string, Brush>;
   setBrushes(brushes: ReadonlyMap<string, Brush>): void;
@@ -47,7 +47,7 @@ export function ParallelCoordinates(props: IParallelProps): React.JSX.Element {
     axes.length < 2
       ? width / 2
       : SIDE + ((width - 2 * SIDE) * index) / (axes.length - 1);
-  const path = (run: IRunRow): string => pathOf(run, axes, xOf);
+  const path = (run: RunRow): string => pathOf(run, axes, xOf);
   const others = model.others.slice(0, MOST_OTHERS);
   const inside = new Set(others.filter(run => isWithin(run, axes, brushes)));
   const outside = others.filter(run => !inside.has(run));
@@ -122,7 +122,7 @@ function yOf(position: number): number {
 
 /** Return the line of a run. A missing value is a gap. */
 function pathOf(
-  run: IRunRow,
+  run: RunRow,
   axes: readonly IAxis[],
   xOf: (index: number) => number
 ): string {

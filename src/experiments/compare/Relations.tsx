@@ -5,7 +5,7 @@ import { openMenu } from '../../common/menu';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
 import { IRunLab } from '../run/pageLab';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { axisOf, Brush, filterOf, IAxis, isWithin } from './axes';
 import { metricRows, parameterRows } from './differences';
 import { CompareModel } from './model';
@@ -18,7 +18,7 @@ const FIRST_METRICS = 2;
 
 interface IRelationsProps {
   model: CompareModel;
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;
   lab: IRunLab;
   trans: TranslationBundle;
@@ -128,7 +128,7 @@ export function Relations(props: IRelationsProps): React.JSX.Element {
 }
 
 /** Return the axes that runs can have: parameters that differ, then metrics. */
-function axesOf(runs: readonly IRunRow[], { goalOf }: CompareModel): IAxis[] {
+function axesOf(runs: readonly RunRow[], { goalOf }: CompareModel): IAxis[] {
   const parameters = parameterRows(runs)
     .filter(({ differs }) => differs)
     .map(({ name }) => axisOf(name, 'parameters', runs, goalOf));

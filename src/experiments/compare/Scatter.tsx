@@ -4,7 +4,8 @@ import * as React from 'react';
 import { useWidth } from '../../common/hooks';
 import { formatScalar, formatValue } from '../charts/numbers';
 import { colourName } from '../charts/palette';
-import { IRunRow, Scalar } from '../types';
+import { RunRow } from '../../api/types';
+import { Scalar } from '../types';
 import { IAxis, labelsOf, positionOf } from './axes';
 import { CompareModel } from './model';
 
@@ -30,7 +31,7 @@ const SHAPES = [
 
 interface IScatterProps {
   model: CompareModel;
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;
   parameters: readonly IAxis[];
   metrics: readonly IAxis[];
@@ -108,13 +109,13 @@ function Points(
     LEFT + 12 + (width - LEFT - RIGHT - 24) * position;
   const yAt = (position: number): number =>
     TOP + (HEIGHT - TOP - BOTTOM) * (1 - position);
-  const placeOf = (run: IRunRow): string | null => {
+  const placeOf = (run: RunRow): string | null => {
     const [left, top] = [positionOf(x, run), positionOf(y, run)];
     return left === null || top === null
       ? null
       : `translate(${xAt(left).toFixed(1)} ${yAt(top).toFixed(1)})`;
   };
-  const point = (run: IRunRow, name: string, style: number | null) => {
+  const point = (run: RunRow, name: string, style: number | null) => {
     const place = placeOf(run);
     return (
       place && (

@@ -1,6 +1,7 @@
 /** Axes of parallel coordinates and of the scatter plot. */
 import { writeName, writeValue } from '../../common/filter/complete';
-import { Goal, IRunRow, Scalar } from '../types';
+import { RunRow } from '../../api/types';
+import { Goal, Scalar } from '../types';
 import { GoalOf, metricOf } from './differences';
 
 /** Numbers that span more than this factor get a log scale. */
@@ -19,7 +20,7 @@ export interface IAxis {
   group: 'parameters' | 'metrics';
   goal: Goal;
   /** Return the value of a run; null if the run has none. */
-  read(run: IRunRow): Scalar;
+  read(run: RunRow): Scalar;
   /** Texts in the order of the axis; null for an axis of numbers. */
   texts: readonly string[] | null;
   /** Least and greatest number; for texts, the indices of the first and the last. */
@@ -38,11 +39,11 @@ export type Brush = readonly [low: number, high: number];
 export function axisOf(
   name: string,
   group: IAxis['group'],
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   goalOf: GoalOf
 ): IAxis {
   const goal = group === 'metrics' ? goalOf(name) : null;
-  const read = (run: IRunRow): Scalar =>
+  const read = (run: RunRow): Scalar =>
     group === 'metrics'
       ? metricOf(run, name, goal)
       : Object.hasOwn(run.parameters, name)
@@ -71,7 +72,7 @@ export function axisOf(
 }
 
 /** Return the position of a run on an axis, from 0 at the bottom to 1 at the top; null without a value. */
-export function positionOf(axis: IAxis, run: IRunRow): number | null {
+export function positionOf(axis: IAxis, run: RunRow): number | null {
   const value = axis.read(run);
   if (value === null) {
     return null;
@@ -142,7 +143,7 @@ export function labelsOf(axis: IAxis): ILabel[] {
 
 /** Return true if a run is within all brushed ranges. */
 export function isWithin(
-  run: IRunRow,
+  run: RunRow,
   axes: readonly IAxis[],
   brushes: ReadonlyMap<string, Brush>
 ): boolean {

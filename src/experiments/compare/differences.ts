@@ -1,7 +1,8 @@
 /** Table of a comparison: parameters that differ, best values of metrics, facts about the runs. */
 import { finite } from '../charts/numbers';
 import { bestOf } from '../run/model/best';
-import { Goal, IRunRow, Scalar } from '../types';
+import { RunRow } from '../../api/types';
+import { Goal, Scalar } from '../types';
 
 /** A row of the table: one value for each run. */
 export interface IDifference {
@@ -18,12 +19,12 @@ export interface IDifference {
 export type GoalOf = (metric: string) => Goal;
 
 /** Return the parameters of runs in the order of their appearance. */
-export function parameterRows(runs: readonly IRunRow[]): IDifference[] {
+export function parameterRows(runs: readonly RunRow[]): IDifference[] {
   return rowsOf(runs.map(({ parameters }) => parameters));
 }
 
 /** Return facts about the environment of runs. */
-export function environmentRows(runs: readonly IRunRow[]): IDifference[] {
+export function environmentRows(runs: readonly RunRow[]): IDifference[] {
   return rowsOf(runs.map(({ environment }) => environment));
 }
 
@@ -41,7 +42,7 @@ function rowsOf(
 
 /** Return the best value of each metric, or its last value if no direction is known. */
 export function metricRows(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   goalOf: GoalOf
 ): IDifference[] {
   const names = new Set(runs.flatMap(({ metrics }) => Object.keys(metrics)));
@@ -59,7 +60,7 @@ export function metricRows(
 
 /** Return the best value of a run's metric, or its last value if no direction is known; null without a number. */
 export function metricOf(
-  run: IRunRow,
+  run: RunRow,
   metric: string,
   goal: Goal
 ): number | null {
@@ -102,7 +103,7 @@ export function differenceOf([first, second]: readonly (Scalar | undefined)[]):
  * @param goalOf - Returns the direction of a metric.
  */
 export function mainMetric(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   goalOf: GoalOf
 ): string | null {
   const counts = new Map<string, number>();
@@ -123,19 +124,19 @@ export function mainMetric(
 
 /** Return runs ordered by a metric, the best first; runs without a value last. */
 export function ordered(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   metric: string | null,
   goal: Goal
-): IRunRow[] {
+): RunRow[] {
   if (metric === null) {
     return [...runs];
   }
   const sign = goal === 'min' ? 1 : -1;
-  const value = (run: IRunRow): number => {
+  const value = (run: RunRow): number => {
     const found = metricOf(run, metric, goal);
     return found === null ? Infinity : sign * found;
   };
   const byId = new Map(runs.map(run => [run.id, value(run)]));
-  const at = ({ id }: IRunRow): number => byId.get(id) ?? Infinity;
+  const at = ({ id }: RunRow): number => byId.get(id) ?? Infinity;
   return [...runs].sort((a, b) => (at(a) === at(b) ? 0 : at(a) - at(b)));
 }

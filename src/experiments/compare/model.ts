@@ -8,7 +8,8 @@ import { ReadingLine } from '../charts/readingLine';
 import { ExperimentsClient } from '../client';
 import { folderOfRun } from '../model/folders';
 import { RunStore } from '../model/runStore';
-import { Goal, IRunRow } from '../types';
+import { RunRow } from '../../api/types';
+import { Goal } from '../types';
 import { mainMetric, ordered } from './differences';
 
 /** Runs whose curves are drawn one by one, and columns of the table. */
@@ -56,12 +57,12 @@ export class CompareModel implements IDisposable {
   }
 
   /** The compared runs that were found, in the order of the address; null before they are read. */
-  get runs(): readonly IRunRow[] | null {
+  get runs(): readonly RunRow[] | null {
     return this._runs;
   }
 
   /** Runs that the table and the charts show: at most eight, the best by the main metric. */
-  get shown(): readonly IRunRow[] {
+  get shown(): readonly RunRow[] {
     const runs = this._runs ?? [];
     return runs.length <= MOST_SHOWN
       ? runs
@@ -75,7 +76,7 @@ export class CompareModel implements IDisposable {
    * Runs that are drawn in grey: the other runs of the folder, or the compared runs that are not among the best
    * eight.
    */
-  get others(): readonly IRunRow[] {
+  get others(): readonly RunRow[] {
     const runs = this._runs ?? [];
     const shown = new Set(this.shown);
     if (runs.length > MOST_SHOWN) {
@@ -85,7 +86,7 @@ export class CompareModel implements IDisposable {
   }
 
   /** Runs of the folder that are not compared. */
-  get candidates(): readonly IRunRow[] {
+  get candidates(): readonly RunRow[] {
     const ids = new Set(this.ids);
     return (this._store?.runs ?? []).filter(
       ({ id, archived }) => !ids.has(id) && !archived
@@ -124,7 +125,7 @@ export class CompareModel implements IDisposable {
   }
 
   /** Return the number of the colour and dash of a run. */
-  styleOf(run: Pick<IRunRow, 'id'>): number {
+  styleOf(run: Pick<RunRow, 'id'>): number {
     return Math.max(
       0,
       this.shown.findIndex(({ id }) => id === run.id)
@@ -230,7 +231,7 @@ export class CompareModel implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private readonly _choices = new Map<string, Goal>();
-  private _runs: readonly IRunRow[] | null = null;
+  private _runs: readonly RunRow[] | null = null;
   private _store: RunStore | null = null;
   private _failure: ApiError | null = null;
   private _look: IKeptLook;

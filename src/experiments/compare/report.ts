@@ -1,6 +1,7 @@
 /** A comparison as Markdown and as rows of a CSV file. */
 import { formatScalar, formatValue } from '../charts/numbers';
-import { IRunRow, Scalar } from '../types';
+import { RunRow } from '../../api/types';
+import { Scalar } from '../types';
 import { IDifference } from './differences';
 
 /** A part of the comparison's table. */
@@ -27,7 +28,7 @@ export interface IReportNames {
  */
 export function markdownOf(
   labels: readonly string[],
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   sections: readonly ISection[],
   names: IReportNames
 ): string {
@@ -63,7 +64,7 @@ export function markdownOf(
 /** Return a comparison as rows of a CSV file, with one column for each run. */
 export function rowsOfReport(
   labels: readonly string[],
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   sections: readonly ISection[]
 ): (Scalar | undefined)[][] {
   return [

@@ -1,7 +1,7 @@
 /** Sections of a comparison's table with their titles. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { formatDuration } from '../../common/format';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import {
   environmentRows,
   GoalOf,
@@ -27,7 +27,7 @@ export interface ISectionOf extends ISection {
  * @param trans - Texts.
  */
 export function sectionsOf(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   goalOf: GoalOf,
   showEqual: boolean,
   trans: TranslationBundle

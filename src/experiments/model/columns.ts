@@ -1,5 +1,6 @@
 /** Columns of the table of runs. */
-import { Goal, IRunColumn, IRunRow } from '../types';
+import { RunColumn, RunRow } from '../../api/types';
+import { Goal } from '../types';
 import { goalOf, IMetricChoices, modeOf } from './fields';
 import { metricValue, MetricMode } from './metrics';
 
@@ -31,7 +32,7 @@ export interface ITableColumn {
   mode: MetricMode;
   goal: Goal;
   /** Return the value by which rows are sorted. */
-  value(run: IRunRow): CellValue;
+  value(run: RunRow): CellValue;
 }
 
 /** Columns that every table has, in their order before and after the others. */
@@ -51,10 +52,10 @@ const KIND = {
 
 /** Return all columns that the table can show, in the order in which it shows them. */
 export function allColumns(
-  columns: readonly IRunColumn[],
+  columns: readonly RunColumn[],
   choices: IMetricChoices
 ): ITableColumn[] {
-  const of = (group: IRunColumn['group']): ITableColumn[] =>
+  const of = (group: RunColumn['group']): ITableColumn[] =>
     columns
       .filter(column => column.group === group)
       .sort(compareFor(group))
@@ -108,9 +109,9 @@ export function shownColumns(
 
 /** Hyperparameters with the most values come first, and metrics that most runs have. */
 function compareFor(
-  group: IRunColumn['group']
-): (a: IRunColumn, b: IRunColumn) => number {
-  const byName = (a: IRunColumn, b: IRunColumn): number =>
+  group: RunColumn['group']
+): (a: RunColumn, b: RunColumn) => number {
+  const byName = (a: RunColumn, b: RunColumn): number =>
     a.name < b.name ? -1 : 1;
   if (group === 'environment') {
     return byName;
@@ -118,16 +119,16 @@ function compareFor(
   if (group === 'parameters') {
     return (a, b) => b.distinct - a.distinct || b.runs - a.runs || byName(a, b);
   }
-  const isOfInterest = ({ name, goal }: IRunColumn): number =>
+  const isOfInterest = ({ name, goal }: RunColumn): number =>
     (/val|eval|test/i.test(name) ? 2 : 0) + (goal === null ? 0 : 1);
   return (a, b) =>
     b.runs - a.runs || isOfInterest(b) - isOfInterest(a) || byName(a, b);
 }
 
-function dataColumn(column: IRunColumn, choices: IMetricChoices): ITableColumn {
+function dataColumn(column: RunColumn, choices: IMetricChoices): ITableColumn {
   const { name, group } = column;
   const [mode, goal] = [modeOf(column, choices), goalOf(column, choices)];
-  const value = (run: IRunRow): CellValue => {
+  const value = (run: RunRow): CellValue => {
     if (!Object.hasOwn(run[group], name)) {
       return null;
     }
@@ -149,7 +150,7 @@ function dataColumn(column: IRunColumn, choices: IMetricChoices): ITableColumn {
 
 const VALUES: Record<
   (typeof FIRST)[number] | (typeof LAST)[number],
-  (run: IRunRow) => CellValue
+  (run: RunRow) => CellValue
 > = {
   status: run => run.status,
   job: run => run.job?.name ?? null,

@@ -2,7 +2,7 @@
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { memoized } from '../../common/memo';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { allColumns, ITableColumn, NAME_COLUMN, shownColumns } from './columns';
 import { fieldsOf } from './fields';
 import { Fields } from '../../common/filter/fields';
@@ -29,7 +29,7 @@ interface IExperimentsOptions {
   /** Views that the user saved, by their names. */
   views: Readonly<Record<string, ITableView>>;
   /** Returns the name of the sweep that a run belongs to. */
-  sweepOf(run: IRunRow): string | null;
+  sweepOf(run: RunRow): string | null;
 }
 
 /** The table of runs. All lists keep their identity until their content changes. */
@@ -85,7 +85,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   /** Fields that a filter can name. */
-  get fields(): Fields<IRunRow> {
+  get fields(): Fields<RunRow> {
     const { modes, goals } = this._view;
     return this._readFields({ columns: this.store.columns, modes, goals });
   }
@@ -110,7 +110,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   /** Runs without a filter. */
-  get known(): readonly IRunRow[] {
+  get known(): readonly RunRow[] {
     return this._readKnown({
       runs: this.store.runs,
       archived: this._view.archived
@@ -123,12 +123,12 @@ export class ExperimentsModel implements IDisposable {
   }
 
   /** The filter that is applied: the last one without an error; null if all runs are shown. */
-  get filter(): IFilter<IRunRow> | null {
+  get filter(): IFilter<RunRow> | null {
     return this._filter.filter;
   }
 
   /** Runs that the filter lets through, in order. */
-  get runs(): readonly IRunRow[] {
+  get runs(): readonly RunRow[] {
     const { order } = this._view;
     const columns = [NAME_COLUMN, ...this.allColumns];
     const sorted = this._readRuns({
@@ -169,7 +169,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   /** Selected runs that are shown, in the order of the table. */
-  get selected(): readonly IRunRow[] {
+  get selected(): readonly RunRow[] {
     return this._readSelected({ runs: this.runs, selection: this._selection });
   }
 
@@ -196,7 +196,7 @@ export class ExperimentsModel implements IDisposable {
   }
 
   private get _filter(): {
-    filter: IFilter<IRunRow> | null;
+    filter: IFilter<RunRow> | null;
     problem: FilterProblem | null;
   } {
     return this._readFilter({
@@ -209,8 +209,8 @@ export class ExperimentsModel implements IDisposable {
   /** Read the text of the filter. After an error, the last text that could be read still applies. */
   private _parse(
     text: string,
-    fields: Fields<IRunRow>
-  ): { filter: IFilter<IRunRow> | null; problem: FilterProblem | null } {
+    fields: Fields<RunRow>
+  ): { filter: IFilter<RunRow> | null; problem: FilterProblem | null } {
     try {
       const filter = readFilter(text, fields);
       this._lastFilter = text;
@@ -226,7 +226,7 @@ export class ExperimentsModel implements IDisposable {
     }
   }
 
-  private _labelsOf(group: string): (run: IRunRow) => readonly string[] {
+  private _labelsOf(group: string): (run: RunRow) => readonly string[] {
     if (group.startsWith('p:')) {
       const name = group.slice(2);
       return ({ parameters }) =>
@@ -290,22 +290,22 @@ export class ExperimentsModel implements IDisposable {
     }): readonly ITableColumn[] => shownColumns(of.all, of.keys)
   );
   private readonly _readKnown = memoized(
-    (of: { runs: readonly IRunRow[]; archived: boolean }) =>
+    (of: { runs: readonly RunRow[]; archived: boolean }) =>
       of.archived ? of.runs : of.runs.filter(run => !run.archived)
   );
   private readonly _readFilter = memoized(
-    (of: { text: string; fields: Fields<IRunRow>; isEmpty: boolean }) =>
+    (of: { text: string; fields: Fields<RunRow>; isEmpty: boolean }) =>
       of.isEmpty
         ? { filter: null, problem: null }
         : this._parse(of.text, of.fields)
   );
   private readonly _readRuns = memoized(
     (of: {
-      runs: readonly IRunRow[];
-      filter: IFilter<IRunRow> | null;
+      runs: readonly RunRow[];
+      filter: IFilter<RunRow> | null;
       column: ITableColumn | undefined;
       order: ITableView['order'];
-    }): readonly IRunRow[] => {
+    }): readonly RunRow[] => {
       const { filter } = of;
       const found = filter ? of.runs.filter(filter.matches) : of.runs;
       return sortRuns(found, of.column, of.order);
@@ -313,13 +313,13 @@ export class ExperimentsModel implements IDisposable {
   );
   private readonly _readHeld = memoized(
     (of: {
-      sorted: readonly IRunRow[];
-      held: readonly IRunRow[];
-    }): readonly IRunRow[] => keepOrder(of.sorted, of.held)
+      sorted: readonly RunRow[];
+      held: readonly RunRow[];
+    }): readonly RunRow[] => keepOrder(of.sorted, of.held)
   );
   private readonly _readRows = memoized(
     (of: {
-      runs: readonly IRunRow[];
+      runs: readonly RunRow[];
       group: string;
       metric: ITableColumn | undefined;
       folded: ReadonlySet<string | null>;
@@ -332,11 +332,11 @@ export class ExperimentsModel implements IDisposable {
           )
   );
   private readonly _readBest = memoized(
-    (of: { runs: readonly IRunRow[]; columns: readonly ITableColumn[] }) =>
+    (of: { runs: readonly RunRow[]; columns: readonly ITableColumn[] }) =>
       bestRuns(of.runs, of.columns)
   );
   private readonly _readSelected = memoized(
-    (of: { runs: readonly IRunRow[]; selection: Selection }) =>
+    (of: { runs: readonly RunRow[]; selection: Selection }) =>
       of.runs.filter(({ id }) => of.selection.ids.has(id))
   );
 
@@ -346,6 +346,6 @@ export class ExperimentsModel implements IDisposable {
   private _selection = new Selection();
   private _folded: ReadonlySet<string | null> = new Set();
   /** Runs in the order that is kept; null while rows may move. */
-  private _held: readonly IRunRow[] | null = null;
+  private _held: readonly RunRow[] | null = null;
   private _lastFilter = '';
 }

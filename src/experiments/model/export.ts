@@ -1,10 +1,10 @@
 /** Runs as CSV and as code. */
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { CellValue, ITableColumn } from './columns';
 
 /** Return the values of a run for the shown columns, by the names of the columns. */
 function valuesOf(
-  run: IRunRow,
+  run: RunRow,
   columns: readonly ITableColumn[]
 ): [string, CellValue][] {
   return [
@@ -21,7 +21,7 @@ function valuesOf(
 
 /** Return runs as CSV with a line of names. Texts that a spreadsheet would run as a formula begin with a quote. */
 export function runsAsCsv(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   columns: readonly ITableColumn[]
 ): string {
   const lines = runs.map(run =>
@@ -50,7 +50,7 @@ function csvCell(value: CellValue): string {
 
 /** Return Python code that makes a pandas table of the runs. */
 export function runsAsPandas(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   columns: readonly ITableColumn[]
 ): string {
   const rows = runs.map(run => {

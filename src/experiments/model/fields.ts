@@ -1,6 +1,7 @@
 /** Fields of runs that filters, groups and columns name. */
 import { Fields, FieldValue, IField } from '../../common/filter/fields';
-import { Goal, IRunColumn, IRunRow } from '../types';
+import { RunColumn, RunRow } from '../../api/types';
+import { Goal } from '../types';
 import { metricValue, MetricMode } from './metrics';
 
 /** Which value of each metric is meant, and in which direction it improves. */
@@ -10,7 +11,7 @@ export interface IMetricChoices {
 }
 
 /** Fields of every run. */
-const RUN_FIELDS: Record<string, (run: IRunRow) => FieldValue> = {
+const RUN_FIELDS: Record<string, (run: RunRow) => FieldValue> = {
   'run.name': run => run.name,
   'run.id': run => run.id,
   'run.tag': run => run.tags,
@@ -25,15 +26,12 @@ const RUN_FIELDS: Record<string, (run: IRunRow) => FieldValue> = {
 };
 
 /** Return the direction in which a metric improves: the user's choice, or the server's guess. */
-export function goalOf(column: IRunColumn, choices: IMetricChoices): Goal {
+export function goalOf(column: RunColumn, choices: IMetricChoices): Goal {
   return choices.goals[column.name] ?? column.goal;
 }
 
 /** Return the value of a metric that its column shows: the best, or the last if no direction is known. */
-export function modeOf(
-  column: IRunColumn,
-  choices: IMetricChoices
-): MetricMode {
+export function modeOf(column: RunColumn, choices: IMetricChoices): MetricMode {
   const fallback = goalOf(column, choices) === null ? 'last' : 'best';
   return choices.modes[column.name] ?? fallback;
 }
@@ -45,11 +43,11 @@ export function modeOf(
  * @param choices - Which value of each metric is meant.
  */
 export function fieldsOf(
-  columns: readonly IRunColumn[],
+  columns: readonly RunColumn[],
   choices: IMetricChoices
-): Fields<IRunRow> {
+): Fields<RunRow> {
   return new Fields([
-    ...columns.map((column): IField<IRunRow> => {
+    ...columns.map((column): IField<RunRow> => {
       const { name, group, runs } = column;
       return {
         name: group === 'environment' ? `env.${name}` : name,
@@ -58,7 +56,7 @@ export function fieldsOf(
         read: readerOf(column, choices)
       };
     }),
-    ...Object.entries(RUN_FIELDS).map(([name, read]): IField<IRunRow> => ({
+    ...Object.entries(RUN_FIELDS).map(([name, read]): IField<RunRow> => ({
       name,
       group: 'run',
       rows: 0,
@@ -68,9 +66,9 @@ export function fieldsOf(
 }
 
 function readerOf(
-  column: IRunColumn,
+  column: RunColumn,
   choices: IMetricChoices
-): (run: IRunRow) => FieldValue {
+): (run: RunRow) => FieldValue {
   const { name, group } = column;
   if (group !== 'metrics') {
     return run =>

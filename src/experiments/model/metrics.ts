@@ -1,5 +1,6 @@
 /** Values of metrics: the best, the last, and the step of the best. */
-import { Goal, IMetricSummary } from '../types';
+import { RunMetric } from '../../api/types';
+import { Goal } from '../types';
 import { numberOf } from '../../common/filter/parse';
 
 /** The value of a metric that a column shows. */
@@ -7,7 +8,7 @@ export type MetricMode = 'best' | 'last' | 'step';
 
 /** Return the value of a metric; null if there is none. */
 export function metricValue(
-  metric: IMetricSummary | undefined,
+  metric: RunMetric | undefined,
   mode: MetricMode,
   goal: Goal
 ): number | null {
@@ -20,13 +21,15 @@ export function metricValue(
   if (mode === 'step') {
     return goal === 'min' ? metric.min_step : metric.max_step;
   }
-  return numberOf(goal === 'min' ? metric.min : metric.max);
+  const best = goal === 'min' ? metric.min : metric.max;
+  // Without a finite value, the last one is shown as it is.
+  return best ?? numberOf(metric.last);
 }
 
-/** Return true if a value is better than another one. NaN is never better. */
+/** Return true if a value is better than another one. Values that are not finite are never better. */
 export function isBetter(value: number, than: number, goal: Goal): boolean {
   return (
-    !Number.isNaN(value) &&
-    (Number.isNaN(than) || (goal === 'min' ? value < than : value > than))
+    Number.isFinite(value) &&
+    (!Number.isFinite(than) || (goal === 'min' ? value < than : value > than))
   );
 }

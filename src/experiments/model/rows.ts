@@ -1,5 +1,5 @@
 /** Rows of the table: runs in order, in groups, with the best values. */
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { CellValue, ITableColumn } from './columns';
 import { isBetter } from './metrics';
 import { IOrder } from './view';
@@ -11,7 +11,7 @@ const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 export interface IGroup {
   /** Value that the runs share; null for runs without a value. */
   label: string | null;
-  runs: readonly IRunRow[];
+  runs: readonly RunRow[];
   /** Best and mean value of the first metric; null if no run has a finite value. */
   best: number | null;
   mean: number | null;
@@ -20,14 +20,14 @@ export interface IGroup {
 /** A row of the table. */
 export type TableRow =
   | { kind: 'group'; key: string; group: IGroup; isOpen: boolean }
-  | { kind: 'run'; key: string; run: IRunRow };
+  | { kind: 'run'; key: string; run: RunRow };
 
 /** Return the runs in order. Runs without a value come last. */
 export function sortRuns(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   column: ITableColumn | undefined,
   order: IOrder
-): IRunRow[] {
+): RunRow[] {
   if (!column) {
     return [...runs];
   }
@@ -68,11 +68,11 @@ function hasValue(value: CellValue): boolean {
  * @param metric - Column whose best and mean value the groups show.
  */
 export function groupRuns(
-  runs: readonly IRunRow[],
-  labelsOf: (run: IRunRow) => readonly string[],
+  runs: readonly RunRow[],
+  labelsOf: (run: RunRow) => readonly string[],
   metric: ITableColumn | undefined
 ): IGroup[] {
-  const groups = new Map<string | null, IRunRow[]>();
+  const groups = new Map<string | null, RunRow[]>();
   for (const run of runs) {
     const labels = labelsOf(run);
     for (const label of labels.length > 0 ? labels : [null]) {
@@ -97,7 +97,7 @@ export function groupRuns(
 }
 
 function summaryOf(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   metric: ITableColumn | undefined
 ): { best: number | null; mean: number | null } {
   const values = runs
@@ -141,13 +141,13 @@ export function groupKey(label: string | null): string {
 }
 
 /** Return the rows of runs without groups. */
-export function rowsOfRuns(runs: readonly IRunRow[]): TableRow[] {
+export function rowsOfRuns(runs: readonly RunRow[]): TableRow[] {
   return runs.map(run => ({ kind: 'run', key: run.id, run }));
 }
 
 /** Return the ids of the runs with the best value of each metric column, by the column's key. */
 export function bestRuns(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   columns: readonly ITableColumn[]
 ): Map<string, string> {
   const best = new Map<string, string>();
@@ -174,11 +174,11 @@ export function bestRuns(
  * @param held - The runs in the order of before.
  */
 export function keepOrder(
-  runs: readonly IRunRow[],
-  held: readonly IRunRow[]
-): IRunRow[] {
+  runs: readonly RunRow[],
+  held: readonly RunRow[]
+): RunRow[] {
   const places = new Map(held.map(({ id }, index) => [id, index]));
-  const place = ({ id }: IRunRow): number => places.get(id) ?? Infinity;
+  const place = ({ id }: RunRow): number => places.get(id) ?? Infinity;
   return [...runs].sort((a, b) => {
     const [one, other] = [place(a), place(b)];
     return one === other ? 0 : one - other;

@@ -4,7 +4,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../../api/errors';
 import { isEqual } from '../../common/memo';
 import { ExperimentsClient } from '../client';
-import { IRunColumn, IRunRow, IRunTable, IUnreadable } from '../types';
+import { RunColumn, RunRow, RunTable, Unreadable } from '../../api/types';
 
 /** Pauses after a failed request, in ms: the first, and the longest. */
 const FIRST_PAUSE = 1000;
@@ -32,18 +32,18 @@ export class RunStore implements IDisposable {
   }
 
   /** All known runs. The list is a new object after each change. */
-  get runs(): readonly IRunRow[] {
+  get runs(): readonly RunRow[] {
     this._list ??= [...this._runs.values()];
     return this._list;
   }
 
   /** Columns that the runs have. */
-  get columns(): readonly IRunColumn[] {
+  get columns(): readonly RunColumn[] {
     return this._columns;
   }
 
   /** Folders that could not be read: the first of them, and their number. */
-  get unreadable(): { first: readonly IUnreadable[]; count: number } {
+  get unreadable(): { first: readonly Unreadable[]; count: number } {
     return this._unreadable;
   }
 
@@ -108,7 +108,7 @@ export class RunStore implements IDisposable {
   }
 
   /** Replace a run by the answer to a change. */
-  replace(run: IRunRow): void {
+  replace(run: RunRow): void {
     const known = this._runs.get(run.id);
     if (known) {
       // The answer to a change has no curves.
@@ -174,7 +174,7 @@ export class RunStore implements IDisposable {
     }
   }
 
-  private _apply(answer: IRunTable): void {
+  private _apply(answer: RunTable): void {
     const { runs, removed, columns, complete, revision } = answer;
     const isNews =
       this._failure !== null ||
@@ -203,10 +203,10 @@ export class RunStore implements IDisposable {
   }
 
   private readonly _changed = new Signal<this, void>(this);
-  private readonly _runs = new Map<string, IRunRow>();
-  private _list: readonly IRunRow[] | null = null;
-  private _columns: readonly IRunColumn[] = [];
-  private _unreadable: { first: readonly IUnreadable[]; count: number } = {
+  private readonly _runs = new Map<string, RunRow>();
+  private _list: readonly RunRow[] | null = null;
+  private _columns: readonly RunColumn[] = [];
+  private _unreadable: { first: readonly Unreadable[]; count: number } = {
     first: [],
     count: 0
   };

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { formatBytes } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
-import { IAssociation, IRunDetail, IRunFile } from '../types';
+import { Association, FileEntry, RunDetail } from '../../api/types';
 import { FilterField } from './FilterField';
 import { IRunLab } from './pageLab';
 
@@ -12,7 +12,7 @@ import { IRunLab } from './pageLab';
 const MOST_FILES = 1000;
 
 interface IFilesPaneProps {
-  detail: IRunDetail;
+  detail: RunDetail;
   lab: IRunLab;
   trans: TranslationBundle;
 }
@@ -23,13 +23,13 @@ export function FilesPane(props: IFilesPaneProps): React.JSX.Element {
   const { files, checkpoints, inputs, outputs } = detail;
   const [filter, setFilter] = React.useState('');
   const wanted = filter.trim().toLowerCase();
-  const matches = ({ path }: IRunFile): boolean =>
+  const matches = ({ path }: FileEntry): boolean =>
     path.toLowerCase().includes(wanted);
-  const parts: [string, IRunFile[]][] = [
+  const parts: [string, FileEntry[]][] = [
     [trans.__('Checkpoints'), checkpoints.filter(matches)],
     [trans.__('Files of the run'), files.filter(matches)]
   ];
-  const associations: [string, IAssociation[]][] = [
+  const associations: [string, Association[]][] = [
     [trans.__('Inputs'), inputs],
     [trans.__('Outputs'), outputs]
   ];
@@ -105,7 +105,7 @@ export function FilesPane(props: IFilesPaneProps): React.JSX.Element {
 
 /** An input or output: a link to its page if it is a known artifact. */
 function Associated(props: {
-  item: IAssociation;
+  item: Association;
   lab: IRunLab;
   trans: TranslationBundle;
 }): React.JSX.Element {

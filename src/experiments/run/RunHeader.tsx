@@ -8,7 +8,7 @@ import { Button, IconButton, LinkButton } from '../../ui/Buttons';
 import { tensorBoardIcon } from '../../ui/icons';
 import { Time } from '../../ui/Time';
 import { formatValue } from '../charts/numbers';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { compareWith, copyAsPandas, editNote, editTags } from './actions';
 import { bestOf } from './model/best';
 import { IRunLab } from './pageLab';
@@ -21,7 +21,7 @@ const MOST_BEST = 2;
 
 interface IRunHeaderProps {
   model: RunModel;
-  row: IRunRow;
+  row: RunRow;
   lab: IRunLab;
   trans: TranslationBundle;
 }

@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/EmptyState';
 import { errorIcon } from '../../ui/icons';
 import { IInnerTab, InnerTabs, tabId } from '../../ui/InnerTabs';
 import { LazyDataFlow } from '../flow/LazyDataFlow';
-import { IRunDetail } from '../types';
+import { RunDetail } from '../../api/types';
 import { FactsTable, factsOf } from './FactsTable';
 import { FilesPane } from './FilesPane';
 import { IRunLab } from './pageLab';
@@ -85,7 +85,7 @@ export function RunView(props: IRunViewProps): React.JSX.Element {
 
 function tabsOf(
   model: RunModel,
-  detail: IRunDetail,
+  detail: RunDetail,
   trans: TranslationBundle
 ): IInnerTab<RunPane>[] {
   const { parameters, files, checkpoints } = detail;
@@ -119,7 +119,7 @@ function tabsOf(
 
 /** The current pane. */
 function Pane(
-  props: IRunViewProps & { detail: IRunDetail }
+  props: IRunViewProps & { detail: RunDetail }
 ): React.JSX.Element | null {
   const { model, lab, detail, trans } = props;
   const { sources } = detail;

@@ -1,13 +1,13 @@
 /** Actions on a run that ask the user. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
 
 /** Let the user edit the tags of a run. */
 export async function editTags(
   model: RunModel,
-  row: IRunRow,
+  row: RunRow,
   lab: IRunLab,
   trans: TranslationBundle
 ): Promise<void> {
@@ -30,7 +30,7 @@ export async function editTags(
 /** Let the user edit the note of a run. */
 export async function editNote(
   model: RunModel,
-  row: IRunRow,
+  row: RunRow,
   lab: IRunLab,
   trans: TranslationBundle
 ): Promise<void> {
@@ -47,7 +47,7 @@ export async function editNote(
 /** Let the user choose other runs of the same folder, and compare them with a run. */
 export async function compareWith(
   model: RunModel,
-  row: IRunRow,
+  row: RunRow,
   lab: IRunLab,
   trans: TranslationBundle
 ): Promise<void> {
@@ -69,7 +69,7 @@ export async function compareWith(
 
 /** Return names that tell runs apart. */
 export function namesOf(
-  runs: readonly Pick<IRunRow, 'name' | 'suffix' | 'id'>[]
+  runs: readonly Pick<RunRow, 'name' | 'suffix' | 'id'>[]
 ): string[] {
   const used = new Set<string>();
   return runs.map(({ name, suffix, id }) => {
@@ -83,7 +83,7 @@ export function namesOf(
 
 /** Copy code that reads runs as a pandas table. */
 export function copyAsPandas(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   lab: IRunLab,
   trans: TranslationBundle
 ): void {
@@ -91,7 +91,7 @@ export function copyAsPandas(
 }
 
 /** Return Python code that makes a pandas table of runs: names, parameters and last values. */
-export function pandasOf(runs: readonly IRunRow[]): string {
+export function pandasOf(runs: readonly RunRow[]): string {
   const rows = runs.map(({ id, name, status, parameters, metrics }) => {
     const values = {
       ...{ id, name, status },

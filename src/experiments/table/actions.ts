@@ -11,7 +11,7 @@ import { ExperimentsModel } from '../model/experiments';
 import { runsAsCsv, runsAsPandas } from '../model/export';
 import { openComparison, openRun } from '../open';
 import { confirmRemoval } from '../removal';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { askNote, askTags, mergedTags } from './dialogs';
 import { metricMenu } from './metricMenu';
 import { ITableActions } from './rows/RunsTable';
@@ -38,7 +38,7 @@ export class RunActions implements ITableActions {
     void this._lab.app.commands.execute(CommandIDs.openJob, { id });
   };
 
-  readonly select = (run: IRunRow, isRange: boolean): void => {
+  readonly select = (run: RunRow, isRange: boolean): void => {
     const { _model: model } = this;
     model.selection = isRange
       ? model.selection.extend(
@@ -79,7 +79,7 @@ export class RunActions implements ITableActions {
   };
 
   /** Why no TensorBoard can show the runs; null if one can. */
-  tensorBoardProblem(runs: readonly IRunRow[]): string | null {
+  tensorBoardProblem(runs: readonly RunRow[]): string | null {
     const { trans } = this._lab;
     const { length } = this._logDirs(runs);
     if (length === 0) {
@@ -90,34 +90,34 @@ export class RunActions implements ITableActions {
       : null;
   }
 
-  readonly openTensorBoard = (runs: readonly IRunRow[]): void => {
+  readonly openTensorBoard = (runs: readonly RunRow[]): void => {
     const paths = this._logDirs(runs);
     void this._lab.app.commands.execute(CommandIDs.openTensorBoard, { paths });
   };
 
-  readonly tag = (run?: IRunRow): void => {
+  readonly tag = (run?: RunRow): void => {
     void this._edit(this._chosen(run), async runs => {
       const tags = await askTags(runs, this._lab.trans);
       return tags && (each => ({ tags: mergedTags(each, runs, tags) }));
     });
   };
 
-  readonly note = (run: IRunRow): void => {
+  readonly note = (run: RunRow): void => {
     void this._edit([run], async () => {
       const note = await askNote(run, this._lab.trans);
       return note === null ? null : () => ({ note });
     });
   };
 
-  readonly archive = (runs: readonly IRunRow[], archived: boolean): void => {
+  readonly archive = (runs: readonly RunRow[], archived: boolean): void => {
     void this._edit(runs, () => () => ({ archived }));
   };
 
-  readonly remove = (run?: IRunRow): void => {
+  readonly remove = (run?: RunRow): void => {
     void this._remove(this._chosen(run));
   };
 
-  readonly exportCsv = (runs: readonly IRunRow[]): void => {
+  readonly exportCsv = (runs: readonly RunRow[]): void => {
     const text = runsAsCsv(runs, this._model.columns);
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
@@ -126,7 +126,7 @@ export class RunActions implements ITableActions {
     window.setTimeout(() => URL.revokeObjectURL(link.href));
   };
 
-  readonly copyPandas = (runs: readonly IRunRow[]): void => {
+  readonly copyPandas = (runs: readonly RunRow[]): void => {
     const { trans } = this._lab;
     Clipboard.copyToSystem(runsAsPandas(runs, this._model.columns));
     Notification.info(trans.__('Copied. Paste the code into a notebook.'), {
@@ -134,7 +134,7 @@ export class RunActions implements ITableActions {
     });
   };
 
-  readonly openMenu = (run: IRunRow, x: number, y: number): void => {
+  readonly openMenu = (run: RunRow, x: number, y: number): void => {
     const { trans } = this._lab;
     const { openRun: open } = this;
     const { job, path } = run;
@@ -169,13 +169,13 @@ export class RunActions implements ITableActions {
   };
 
   /** Return the selected runs if a run is one of them or is not given; else the run. */
-  private _chosen(run?: IRunRow): readonly IRunRow[] {
+  private _chosen(run?: RunRow): readonly RunRow[] {
     const { selected } = this._model;
     return run && !selected.some(({ id }) => id === run.id) ? [run] : selected;
   }
 
   /** Return the folders of event files: those of the runs' jobs, and the runs' own. */
-  private _logDirs(runs: readonly IRunRow[]): string[] {
+  private _logDirs(runs: readonly RunRow[]): string[] {
     const paths = runs.flatMap(({ origin, path, job }) => {
       const known = job && this._lab.jobs.get(job.id);
       if (origin === 'events' && path) {
@@ -195,8 +195,8 @@ export class RunActions implements ITableActions {
 
   /** Change what the lab keeps about runs, and show the first error. */
   private async _edit(
-    runs: readonly IRunRow[],
-    ask: (runs: readonly IRunRow[]) => Edit | null | Promise<Edit | null>
+    runs: readonly RunRow[],
+    ask: (runs: readonly RunRow[]) => Edit | null | Promise<Edit | null>
   ): Promise<void> {
     const edit = runs.length > 0 ? await ask(runs) : null;
     if (!edit) {
@@ -212,7 +212,7 @@ export class RunActions implements ITableActions {
     }
   }
 
-  private async _remove(runs: readonly IRunRow[]): Promise<void> {
+  private async _remove(runs: readonly RunRow[]): Promise<void> {
     if (runs.length === 0) {
       return;
     }
@@ -238,7 +238,7 @@ export class RunActions implements ITableActions {
   }
 }
 
-type Edit = (run: IRunRow) => {
+type Edit = (run: RunRow) => {
   tags?: string[];
   note?: string;
   archived?: boolean;

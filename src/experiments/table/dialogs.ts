@@ -1,7 +1,7 @@
 /** Dialogs of the table: tags and notes, names of views. */
 import { InputDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 
 /** Limits of the server. */
 const LONGEST_TAG = 100;
@@ -9,7 +9,7 @@ const MOST_TAGS = 50;
 
 /** Let the user edit the tags of runs. Null if the user cancels. */
 export async function askTags(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   trans: TranslationBundle
 ): Promise<string[] | null> {
   const [first] = runs;
@@ -40,8 +40,8 @@ export function tagsOf(text: string): string[] {
  * @param all - The edited runs.
  */
 export function mergedTags(
-  run: IRunRow,
-  all: readonly IRunRow[],
+  run: RunRow,
+  all: readonly RunRow[],
   edited: readonly string[]
 ): string[] {
   const own = run.tags.filter(
@@ -52,7 +52,7 @@ export function mergedTags(
 
 /** Let the user edit the note of a run. Null if the user cancels. */
 export async function askNote(
-  run: IRunRow,
+  run: RunRow,
   trans: TranslationBundle
 ): Promise<string | null> {
   const { button, value } = await InputDialog.getText({

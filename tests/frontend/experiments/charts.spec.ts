@@ -17,11 +17,11 @@ import { formatValue } from '../../../src/experiments/charts/numbers';
 import { ReadingLine } from '../../../src/experiments/charts/readingLine';
 import { csvOf, fileName } from '../../../src/common/saveFile';
 import { leftOutText } from '../../../src/experiments/charts/text';
-import { ICurve, ICurvesRequest } from '../../../src/experiments/types';
+import { Curve, CurvesRequest } from '../../../src/api/types';
 
 const trans = nullTranslator.load('');
 
-function someCurve(changes: Partial<ICurve> = {}): ICurve {
+function someCurve(changes: Partial<Curve> = {}): Curve {
   const x = changes.x ?? [0, 1, 2];
   return {
     run: 'a',
@@ -35,7 +35,7 @@ function someCurve(changes: Partial<ICurve> = {}): ICurve {
   };
 }
 
-function someLine(changes: Partial<ICurve> = {}): ILine {
+function someLine(changes: Partial<Curve> = {}): ILine {
   const curve = someCurve(changes);
   return { key: curve.run, label: curve.run, curve, style: 0, origin: 0 };
 }
@@ -172,7 +172,7 @@ describe('the reading line', () => {
 
 describe('curves', () => {
   const pass = () => jest.advanceTimersByTimeAsync(50);
-  let requests: ICurvesRequest[];
+  let requests: CurvesRequest[];
   let curves: Curves;
 
   beforeEach(() => {

@@ -1,22 +1,19 @@
 /** Runs as the server would send them. */
-import {
-  IMetricSummary,
-  IRunColumn,
-  IRunRow,
-  IRunTable
-} from '../../../src/experiments/types';
+import { RunColumn, RunMetric, RunRow, RunTable } from '../../../src/api/types';
+import { finite } from '../../../src/experiments/charts/numbers';
 
 /** A metric whose values go from one number to another. */
 export function someMetric(
-  last: IMetricSummary['last'],
-  changes: Partial<IMetricSummary> = {}
-): IMetricSummary {
+  last: RunMetric['last'],
+  changes: Partial<RunMetric> = {}
+): RunMetric {
+  const extreme = finite(last);
   return {
     last,
     last_step: 100,
-    min: last,
+    min: extreme,
     min_step: 100,
-    max: last,
+    max: extreme,
     max_step: 100,
     count: 100,
     curve: [],
@@ -25,7 +22,7 @@ export function someMetric(
 }
 
 /** A complete run of the recorder. */
-export function someRun(name: string, changes: Partial<IRunRow> = {}): IRunRow {
+export function someRun(name: string, changes: Partial<RunRow> = {}): RunRow {
   return {
     id: `id-${name}`,
     name,
@@ -51,11 +48,11 @@ export function someRun(name: string, changes: Partial<IRunRow> = {}): IRunRow {
 }
 
 /** The columns that some runs have. */
-export function columnsOf(runs: readonly IRunRow[]): IRunColumn[] {
+export function columnsOf(runs: readonly RunRow[]): RunColumn[] {
   const groups = ['parameters', 'metrics', 'environment'] as const;
   return groups.flatMap(group => {
     const names = new Set(runs.flatMap(run => Object.keys(run[group])));
-    return [...names].map((name): IRunColumn => {
+    return [...names].map((name): RunColumn => {
       const having = runs.filter(run => Object.hasOwn(run[group], name));
       const values = having.map(run => run[group][name]);
       return {
@@ -82,9 +79,9 @@ export function columnsOf(runs: readonly IRunRow[]): IRunColumn[] {
 
 /** An answer with all runs. */
 export function someTable(
-  runs: IRunRow[],
-  changes: Partial<IRunTable> = {}
-): IRunTable {
+  runs: RunRow[],
+  changes: Partial<RunTable> = {}
+): RunTable {
   return {
     revision: 1,
     complete: true,

@@ -1,8 +1,8 @@
 /** Runs for tests. */
-import { IMetricSummary, IRunRow } from '../../../src/experiments/types';
+import { RunMetric, RunRow } from '../../../src/api/types';
 
 /** Return a complete run. */
-export function someRun(changes: Partial<IRunRow> = {}): IRunRow {
+export function someRun(changes: Partial<RunRow> = {}): RunRow {
   return {
     id: 'id',
     name: 'run',
@@ -28,7 +28,7 @@ export function someRun(changes: Partial<IRunRow> = {}): IRunRow {
 }
 
 /** Return the summary of a metric whose values lie between two numbers. */
-export function someMetric(min: number, max: number): IMetricSummary {
+export function someMetric(min: number, max: number): RunMetric {
   const steps = { last_step: 9, min_step: 1, max_step: 2 };
   return { last: max, min, max, ...steps, count: 9, curve: [] };
 }

@@ -1,10 +1,11 @@
 /** The best value of a metric. */
 import { finite } from '../../charts/numbers';
-import { Goal, IMetricSummary } from '../../types';
+import { RunMetric } from '../../../api/types';
+import { Goal } from '../../types';
 
 /** Return the best value of a metric with its step; null if its direction is unknown or no value is finite. */
 export function bestOf(
-  metric: IMetricSummary | undefined,
+  metric: RunMetric | undefined,
   goal: Goal
 ): { value: number; step: number | null } | null {
   if (!metric || goal === null) {

@@ -1,6 +1,7 @@
 /** Step, epoch and time of the same values, to read one axis from another. */
 import { nearest } from '../../charts/lines';
-import { ICurve, XAxis } from '../../types';
+import { Curve } from '../../../api/types';
+import { XAxis } from '../../types';
 
 /** Width that makes the server return all values that it keeps, so that the axes have the same values. */
 export const POSITIONS_WIDTH = 4000;
@@ -20,7 +21,7 @@ export class Positions {
    *   ignored.
    */
   constructor(
-    private readonly _curves: Readonly<Record<XAxis, ICurve | undefined>>
+    private readonly _curves: Readonly<Record<XAxis, Curve | undefined>>
   ) {}
 
   /**

@@ -8,7 +8,8 @@ import { ReadingLine } from '../../charts/readingLine';
 import { ExperimentsClient } from '../../client';
 import { folderOfRun } from '../../model/folders';
 import { RunStore } from '../../model/runStore';
-import { Goal, IRunDetail, IRunRow, XAxis } from '../../types';
+import { RunDetail, RunRow } from '../../../api/types';
+import { Goal, XAxis } from '../../types';
 import { Positions, POSITIONS_WIDTH } from './positions';
 
 /** The parts of a run's page. */
@@ -64,12 +65,12 @@ export class RunModel implements IDisposable {
   }
 
   /** The run; null until it is read. */
-  get detail(): IRunDetail | null {
+  get detail(): RunDetail | null {
     return this._detail;
   }
 
   /** The run as the list of runs has it now. */
-  get row(): IRunRow | null {
+  get row(): RunRow | null {
     return this._row ?? this._detail?.run ?? null;
   }
 
@@ -162,7 +163,7 @@ export class RunModel implements IDisposable {
   }
 
   /** Return all runs of the folder that has the run's folder. */
-  async siblings(): Promise<readonly IRunRow[]> {
+  async siblings(): Promise<readonly RunRow[]> {
     const folder = folderOfRun(this.row?.path ?? null);
     return (await this.client.runs({ folder, revision: -1 })).runs;
   }
@@ -267,8 +268,8 @@ export class RunModel implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private readonly _goals = new Map<string, Goal>();
-  private _detail: IRunDetail | null = null;
-  private _row: IRunRow | null = null;
+  private _detail: RunDetail | null = null;
+  private _row: RunRow | null = null;
   private _failure: ApiError | null = null;
   private _store: RunStore | null = null;
   private _look: IKeptLook;

@@ -1,5 +1,5 @@
 /** Folders of runs that TensorBoard can show. */
-import { IRunRow } from '../../types';
+import { RunRow } from '../../../api/types';
 import { IRunLab } from '../pageLab';
 
 /**
@@ -7,7 +7,7 @@ import { IRunLab } from '../pageLab';
  * that consist of event files.
  */
 export function tensorBoardPaths(
-  runs: readonly IRunRow[],
+  runs: readonly RunRow[],
   lab: Pick<IRunLab, 'logDirs'>
 ): string[] {
   const paths = runs.flatMap(({ origin, path, job }) => {

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { Icon } from '../../../ui/Icon';
 import { ITableColumn } from '../../model/columns';
 import { IGroup } from '../../model/rows';
-import { IRunRow } from '../../types';
+import { RunRow as IRow } from '../../../api/types';
 import { Cell, cellTitle, ICellActions, RunName } from './cells';
 import { Check } from '../../../ui/Check';
 import { formatMetric, runsText } from '../text';
@@ -13,12 +13,12 @@ import { formatMetric, runsText } from '../text';
 /** Actions of a row. The object is the same in all renderings. */
 export interface IRowActions extends ICellActions {
   /** Select a run; with `isRange`, all runs since the last selected one as well. */
-  select(run: IRunRow, isRange: boolean): void;
-  openMenu(run: IRunRow, x: number, y: number): void;
+  select(run: IRow, isRange: boolean): void;
+  openMenu(run: IRow, x: number, y: number): void;
 }
 
 interface IRunRowProps {
-  run: IRunRow;
+  run: IRow;
   /** Position in the table, from 0. */
   index: number;
   columns: readonly ITableColumn[];
@@ -109,7 +109,7 @@ interface IGroupRowProps {
   metric: ITableColumn | undefined;
   selected: ReadonlySet<string>;
   onToggle(label: string | null): void;
-  onSelect(runs: readonly IRunRow[], isSelected: boolean): void;
+  onSelect(runs: readonly IRow[], isSelected: boolean): void;
   trans: TranslationBundle;
 }
 

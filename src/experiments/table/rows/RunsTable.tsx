@@ -6,7 +6,7 @@ import { useWindow } from '../../../common/useWindow';
 import { ITableColumn } from '../../model/columns';
 import { ExperimentsModel } from '../../model/experiments';
 import { TableRow } from '../../model/rows';
-import { IRunRow } from '../../types';
+import { RunRow as IRow } from '../../../api/types';
 import { Head } from './Head';
 import {
   ACTIONS_WIDTH,
@@ -84,7 +84,7 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
         trans={trans}
       />
     );
-  const select = (members: readonly IRunRow[], isSelected: boolean): void => {
+  const select = (members: readonly IRow[], isSelected: boolean): void => {
     const ids = members.map(({ id }) => id);
     model.selection = model.selection.set(ids, isSelected);
   };

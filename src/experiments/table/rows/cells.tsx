@@ -8,7 +8,7 @@ import { useTicking } from '../../../common/hooks';
 import { LinkButton } from '../../../ui/Buttons';
 import { stateIcons, warningIcon } from '../../../ui/icons';
 import { ITableColumn } from '../../model/columns';
-import { IRunRow } from '../../types';
+import { RunRow } from '../../../api/types';
 import { Curve } from './Curve';
 import { formatClockDuration, formatMetric, formatScalar } from '../text';
 
@@ -20,7 +20,7 @@ export interface ICellActions {
 }
 
 interface ICellProps {
-  run: IRunRow;
+  run: RunRow;
   column: ITableColumn;
   /** True if the run has the best value of the column. */
   isBest: boolean;
@@ -29,7 +29,7 @@ interface ICellProps {
 }
 
 /** Return the tooltip of a cell whose text may be cut. */
-export function cellTitle(run: IRunRow, column: ITableColumn): string {
+export function cellTitle(run: RunRow, column: ITableColumn): string {
   switch (column.kind) {
     case 'status':
       return run.sentence;
@@ -128,7 +128,7 @@ export function RunName({
 
 /** Return where the data of a run comes from that no recorder wrote. */
 function originText(
-  origin: Exclude<IRunRow['origin'], 'recorder'>,
+  origin: Exclude<RunRow['origin'], 'recorder'>,
   trans: TranslationBundle
 ): string {
   switch (origin) {
@@ -143,7 +143,7 @@ function originText(
   }
 }
 
-const ICONS: Record<IRunRow['status'], { state: string; icon: LabIcon }> = {
+const ICONS: Record<RunRow['status'], { state: string; icon: LabIcon }> = {
   complete: { state: 'succeeded', icon: stateIcons.succeeded },
   running: { state: 'running', icon: stateIcons.running },
   error: { state: 'failed', icon: stateIcons.failed },
@@ -157,7 +157,7 @@ const ICONS: Record<IRunRow['status'], { state: string; icon: LabIcon }> = {
  * The SVG is inserted as text. JupyterLab's icon component takes ten times as long, and all rows in view are new
  * after a jump.
  */
-function Status({ run }: { run: IRunRow }): React.JSX.Element {
+function Status({ run }: { run: RunRow }): React.JSX.Element {
   const { state, icon } = ICONS[run.status];
   return (
     <span className="jp-t9k-Runs-status">

@@ -1,18 +1,18 @@
 /** React hook for the keys of the table of runs. */
 import * as React from 'react';
 import { ExperimentsModel } from '../../model/experiments';
-import { IRunRow } from '../../types';
+import { RunRow } from '../../../api/types';
 
 /** Actions of the keys. */
 export interface IKeyActions {
   openRun: ((id: string) => void) | null;
-  select(run: IRunRow, isRange: boolean): void;
+  select(run: RunRow, isRange: boolean): void;
   /** Compare the selected runs. */
   compare(): void;
   /** Edit the tags of the selected runs, or of a run. */
-  tag(run: IRunRow): void;
+  tag(run: RunRow): void;
   /** Delete the selected runs, or a run. */
-  remove(run: IRunRow): void;
+  remove(run: RunRow): void;
 }
 
 /**
