@@ -14,6 +14,8 @@ import yaml
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _ITEM = re.compile(rb"^- ", re.MULTILINE)
+_MOST_LEVELS = 200
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 class SafeLoader(_Base):  # type: ignore[misc]
@@ -38,12 +40,27 @@ def parse(text: str | bytes) -> Any:
     Raises
     ------
     ValueError
-        If the text is no YAML.
+        If the text is no YAML, or is nested deeper than 200 levels.
     """
     try:
+        _check_depth(text)
         return yaml.load(text, Loader=SafeLoader)  # noqa: S506 (a safe one)
     except (yaml.YAMLError, RecursionError, ValueError, TypeError) as problem:
         raise ValueError(str(problem)) from None
+
+
+def _check_depth(text: str | bytes) -> None:
+    """Refuse deep nesting: the parser in C calls itself for each level, and would crash the process."""
+    if len(text) <= _MOST_LEVELS:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MOST_LEVELS:
+                raise ValueError("The text is nested too deeply.")
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
 
 
 def read_mapping(path: Path) -> dict[str, Any]:
@@ -54,10 +71,14 @@ def read_mapping(path: Path) -> dict[str, Any]:
     OSError
         If the file can't be read.
     ValueError
-        If the file holds no mapping.
+        If the file holds no mapping, or is larger than 64 MB.
     """
     try:
-        value = parse(path.read_bytes())
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise ValueError("The file is too large.")
+        value = parse(content)
     except ValueError as problem:
         raise ValueError(f"{path}: {problem}") from None
     if value is None:

@@ -12,6 +12,8 @@ from typing import Any, Iterator, Sequence
 from .files import ALTERNATIVE_NAME
 
 _LEFT_OUT = frozenset(["node_modules", "site-packages", "__pycache__"])
+_MOST_VALUES = 2000
+_DEEPEST = 20
 
 
 def dataframe(folder: str | Path = ".", metrics: Sequence[str] | None = None) -> Any:
@@ -77,10 +79,13 @@ def _row(run: Path, wanted: Sequence[str] | None) -> dict[str, Any] | None:
     return row
 
 
-def _flatten(values: dict[str, Any], prefix: str, row: dict[str, Any]) -> None:
+def _flatten(values: dict[str, Any], prefix: str, row: dict[str, Any], depth: int = 0) -> None:
+    """Add nested values to a row. Aliases of YAML may nest a mapping in itself, or repeat one endlessly."""
     for name, value in values.items():
-        if isinstance(value, dict) and value:
-            _flatten(value, f"{prefix}{name}.", row)
+        if len(row) >= _MOST_VALUES:
+            return
+        if isinstance(value, dict) and value and depth < _DEEPEST:
+            _flatten(value, f"{prefix}{name}.", row, depth + 1)
         else:
             row.setdefault(f"{prefix}{name}", value)
 

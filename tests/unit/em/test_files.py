@@ -325,6 +325,14 @@ def test_the_reader_takes_what_others_wrote() -> None:
         read_mapping(Path("x.yaml"))
 
 
+@pytest.mark.parametrize("text", ["[" * 1_000_000, "{a: " * 300_000, "- " * 200_000, "a: &a [*a, " * 1000])
+def test_deep_nesting_is_refused(text: str) -> None:
+    """The parser in C calls itself for each level, and would end the process."""
+    Path("x.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"x\.yaml"):
+        read_mapping(Path("x.yaml"))
+
+
 def test_a_file_that_another_writer_left_half_written_is_readable_after_the_next_item() -> None:
     with em.create_run() as run:
         run.log("train", {"loss": 1}, step=1)
@@ -357,7 +365,13 @@ def test_runs_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
         run.log("val", {"acc": 0.25, "loss": 1.0}, step=2)
     (tmp_path / ".em/runs/b/metrics").mkdir(parents=True)
     (tmp_path / ".em/runs/b/metadata.yaml").write_text("kind: [")
+    hostile = tmp_path / ".em/runs/c"
+    (hostile / "metrics").mkdir(parents=True)
+    (hostile / "metadata.yaml").write_text("kind: Run")
+    laughs = "\n".join(f"k{at}: &k{at} {{{', '.join(f'x{n}: *k{at - 1}' for n in range(9))}}}" for at in range(1, 12))
+    (hostile / "hyperparameters.yaml").write_text(f"k0: &k0 {{y: 1}}\n{laughs}\nloop: &l {{again: *l}}\n")
     em.dataframe(tmp_path)
-    [[row]] = tables
+    [[row, large]] = tables
+    assert len(large) <= 2000
     assert {"name": "a", "status": "Complete", "lr": 0.1, "model.depth": 3}.items() <= row.items()
     assert {"val.acc": 0.25, "val.acc.min": 0.25, "val.acc.max": 0.5, "val.loss.max": 1.0}.items() <= row.items()
