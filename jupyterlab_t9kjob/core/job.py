@@ -176,6 +176,7 @@ class JobSummary(Model):
     entrypoint_path: str | None = Field(None, description="Path of the entrypoint in the contents API.")
     log_dirs: list[str] = Field(default_factory=list, description="Log directories for TensorBoard.")
     sweep: SweepMember | None = Field(None, description="The job's place in its sweep; null if it belongs to none.")
+    request_id: str | None = Field(None, description="Id of the submission. Runs that the job recorded name it, too.")
 
 
 class Job(JobSummary):
@@ -196,7 +197,6 @@ class Job(JobSummary):
         default_factory=list, description="Sentences about parts of the job that this account has no permission to see."
     )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for the job.")
-    request_id: str | None = None
     rerun_of: str | None = Field(None, description="Id of the job that this one repeats.")
 
 

@@ -28,7 +28,7 @@ LOG = "stdout.log"
 METRICS = "metrics"
 
 _HUB_KINDS = {"Model": "Model", "Dataset": "Dataset", "Branch": "branch", "Tag": "tag", "Commit": "commit"}
-_JOB_LABELS = {"job": "T9KJOB_NAME", "job-uid": "T9KJOB_UID"}
+_JOB_LABELS = {"job": "T9KJOB_NAME", "job-uid": "T9KJOB_UID", "job-request": "T9KJOB_REQUEST"}
 
 _open: set[Run] = set()  # runs of this process that have not ended
 

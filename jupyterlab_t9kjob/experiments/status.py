@@ -39,12 +39,15 @@ class Jobs:
     jobs: Sequence[JobSummary] = ()
     _by_id: dict[str, JobSummary] = field(default_factory=dict)
     _by_uid: dict[str, JobSummary] = field(default_factory=dict)
+    _by_request: dict[str, JobSummary] = field(default_factory=dict)
     _by_name: dict[str, list[JobSummary]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for job in self.jobs:
             self._by_id[job.id] = job
             self._by_uid[job.uid] = job
+            if job.request_id is not None:
+                self._by_request[job.request_id] = job
             self._by_name.setdefault(job.name, []).append(job)
 
     def by_id(self, ident: str | None) -> JobSummary | None:
@@ -56,6 +59,9 @@ class Jobs:
         labels = dict(label.partition("=")[::2] for label in facts.labels)
         if uid := labels.get("job-uid"):
             return self._by_uid.get(uid)
+        if request := labels.get("job-request"):
+            # The job may be gone, and its name used again.
+            return self._by_request.get(request)
         if name := labels.get("job"):
             return self._at(self._by_name.get(name, ()), facts.started)
         host = facts.environment.get("hostname")

@@ -1740,7 +1740,7 @@ export interface components {
             /** Metric */
             metric: string;
             /** X */
-            x: (number | ("nan" | "inf" | "-inf"))[];
+            x: number[];
             /** Y */
             y: (number | ("nan" | "inf" | "-inf"))[];
             /**
@@ -2853,6 +2853,12 @@ export interface components {
              * @default null
              */
             sweep: components["schemas"]["SweepMember"] | null;
+            /**
+             * Request Id
+             * @description Id of the submission. Runs that the job recorded name it, too.
+             * @default null
+             */
+            request_id: string | null;
             spec: components["schemas"]["JobSpec"];
             /**
              * Command
@@ -2891,11 +2897,6 @@ export interface components {
              * @default null
              */
             tensorboard_url: string | null;
-            /**
-             * Request Id
-             * @default null
-             */
-            request_id: string | null;
             /**
              * Rerun Of
              * @description Id of the job that this one repeats.
@@ -3318,6 +3319,12 @@ export interface components {
              * @default null
              */
             sweep: components["schemas"]["SweepMember"] | null;
+            /**
+             * Request Id
+             * @description Id of the submission. Runs that the job recorded name it, too.
+             * @default null
+             */
+            request_id: string | null;
         };
         /**
          * Kernel

@@ -37,13 +37,9 @@ export class JobPages {
    * @param close - Closes the tab.
    */
   create(id: string, close: () => void): JobWidget {
-    const { app, jobs, editors, trans } = this._options;
+    const { jobs, trans } = this._options;
     const model = new JobTabModel(jobs, id, this._store);
-    return new JobWidget(
-      model,
-      labAround(app, editors, id, trans, close),
-      trans
-    );
+    return new JobWidget(model, labAround(this._options, id, close), trans);
   }
 
   private readonly _store: JobTabStore;
@@ -51,10 +47,8 @@ export class JobPages {
 
 /** Return the lab's functions for one job's tab. */
 function labAround(
-  app: JupyterFrontEnd,
-  editors: IEditorServices,
+  { app, jobs, editors, trans }: IJobPagesOptions,
   id: string,
-  trans: TranslationBundle,
   close: () => void
 ): IJobViewLab {
   const { commands } = app;
@@ -72,10 +66,16 @@ function labAround(
     openFile: file => void openFile(app, file),
     openFolder: path =>
       void commands.execute('filebrowser:go-to-path', { path }),
-    showRuns: ({ name }) =>
+    showRuns: job => {
+      const isUnique = jobs.jobs.every(
+        other => other.name !== job.name || other.id === job.id
+      );
       void commands.execute(CommandIDs.openExperiments, {
-        filter: `run.job = "${name}"`
-      }),
+        filter: isUnique
+          ? `run.job = "${job.name}"`
+          : `run.job_id = "${job.id}"`
+      });
+    },
     openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
     askTime: near => askTime(near, trans),
     askStream: ids => askStream(ids, trans),

@@ -38,7 +38,6 @@ export function fullJob(changes: Partial<Job> = {}): Job {
     failure: null,
     limited: [],
     tensorboard_url: null,
-    request_id: null,
     rerun_of: null,
     ...changes
   };

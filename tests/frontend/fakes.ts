@@ -141,6 +141,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     refused: {},
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
+    request_id: null,
     sweep: null,
     ...changes
   };

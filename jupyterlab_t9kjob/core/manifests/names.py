@@ -21,6 +21,7 @@ Environment variables of the training container
 -----------------------------------------------
 =======================  =============================================================================================
 ``T9KJOB_NAME``          the job's name
+``T9KJOB_REQUEST``       id of the submission, which the job's object has as an annotation: names may be used again
 ``T9KJOB_LOG_DIR``       directory for TensorBoard's event files
 ``EM_…_PARENT_DIR``      directories of the recorder's runs and artifacts, if the job has a writable volume
 ``T9KJOB_POD``           the pod's name
@@ -50,6 +51,7 @@ ENV: Final = PREFIX + "env"
 SPEC: Final = PREFIX + "spec"
 
 ENV_NAME: Final = "T9KJOB_NAME"
+ENV_REQUEST: Final = "T9KJOB_REQUEST"
 ENV_LOG_DIR: Final = "T9KJOB_LOG_DIR"
 ENV_RUNS: Final = "EM_RUN_PARENT_DIR"
 ENV_ARTIFACTS: Final = "EM_ARTIFACT_PARENT_DIR"

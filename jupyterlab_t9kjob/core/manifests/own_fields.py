@@ -18,6 +18,7 @@ from .names import (
     ENV_NAME,
     ENV_POD,
     ENV_POD_UID,
+    ENV_REQUEST,
     ENV_RUNS,
     ENV_UNBUFFERED,
     LINE_PREFIX,
@@ -30,6 +31,7 @@ from .names import (
 # Our variables precede the job's own in this order. The last one marks the end of ours.
 OUR_ENV: Final = (
     ENV_NAME,
+    ENV_REQUEST,
     ENV_LOG_DIR,
     ENV_RUNS,
     ENV_ARTIFACTS,
@@ -92,6 +94,7 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
     record = record_directory(spec)
     values = {
         ENV_NAME: spec.name,
+        ENV_REQUEST: context.request_id,
         ENV_LOG_DIR: log_directory(spec),
         ENV_RUNS: f"{record}/runs" if record else None,
         ENV_ARTIFACTS: f"{record}/artifacts" if record else None,
@@ -115,6 +118,34 @@ def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Cont
         added.update(ours)
         container["env"] = [*(deepcopy(entries[name]) for name in ours), *own]
     return [name for name in OUR_ENV if name in added]
+
+
+def name_request(form: Format, manifest: dict[str, Any], request_id: str) -> None:
+    """Give the training containers the id of the submission, if our variables are in the manifest.
+
+    The user's text has no id, or that of the job from which it was copied.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    manifest
+        A valid manifest, to change.
+    request_id
+        The id.
+    """
+    annotations = manifest["metadata"].get("annotations") or {}
+    listed = annotations.get(ENV, "").split(",")
+    if ENV_NAME not in listed:
+        return
+    names = [name for name in listed if name != ENV_REQUEST]
+    names.insert(names.index(ENV_NAME) + 1, ENV_REQUEST)
+    annotations[ENV] = ",".join(names)
+    for container in training_of(form, manifest):
+        entries = [entry for entry in container.get("env", []) if entry.get("name") != ENV_REQUEST]
+        place = next((at for at, entry in enumerate(entries, 1) if entry.get("name") == ENV_NAME), None)
+        if place is not None:
+            container["env"] = [*entries[:place], {"name": ENV_REQUEST, "value": request_id}, *entries[place:]]
 
 
 def take_ours(form: Format, manifest: dict[str, Any]) -> dict[str, str]:

@@ -17,6 +17,7 @@ const RUN_FIELDS: Record<string, (run: RunRow) => FieldValue> = {
   'run.tag': run => run.tags,
   'run.label': run => run.labels,
   'run.job': run => run.job?.name,
+  'run.job_id': run => run.job?.id,
   'run.status': run => run.status,
   'run.origin': run => run.origin,
   'run.folder': run => run.path,

@@ -11,7 +11,7 @@ import { errorIcon } from '../../ui/icons';
 import { ExperimentsModel } from '../model/experiments';
 import { IPart } from '../../common/filter/compile';
 import { numberOf } from '../../common/filter/parse';
-import { IRunRow } from '../types';
+import { RunRow } from '../../api/types';
 import { folderText, formatMetric, runsText } from './text';
 
 interface IStateProps {
@@ -98,7 +98,7 @@ export function FirstUse({ model, trans }: IStateProps): React.JSX.Element {
 export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
   const { filter, known, view } = model;
   const parts = filter?.parts ?? [];
-  const left = (without: IPart<IRunRow>): number =>
+  const left = (without: IPart<RunRow>): number =>
     known.filter(run =>
       parts.every(part => part === without || part.matches(run))
     ).length;
@@ -143,7 +143,7 @@ export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
 
 /** Return how many runs match a condition, and the range of its field if none does. */
 function partText(
-  { text, matches, field }: IPart<IRunRow>,
+  { text, matches, field }: IPart<RunRow>,
   { known }: ExperimentsModel,
   trans: TranslationBundle
 ): string {

@@ -78,6 +78,7 @@ export function fakeJob(
     refused: {},
     entrypoint_path: 'mnist_ddp/train.py',
     log_dirs: [],
+    request_id: null,
     sweep: null,
     ...more
   };

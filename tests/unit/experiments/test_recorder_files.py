@@ -143,9 +143,14 @@ def test_reads_what_the_recorder_writes(tmp_path: Path, monkeypatch: pytest.Monk
 
 # Rules 7 and 9
 def test_runs_are_linked_to_jobs() -> None:
-    job = JobSummary(
-        id="a:b:train-1:u", engine="a", namespace="b", name="train-1", uid="u", phase="Running", created_at=1000.0
-    )
+    place = {"engine": "a", "namespace": "b", "name": "train-1", "phase": "Running"}
+    job = JobSummary(**place, id="a:b:train-1:u", uid="u", created_at=1000.0, request_id="r-1")
+    again = JobSummary(**place, id="a:b:train-1:v", uid="v", created_at=1002.0, request_id="r-2")
+    for labels, found in ((["job-uid=u"], job), (["job-request=r-1"], job), (["job-request=r-2"], again)):
+        facts = Facts("recorder", "a", labels=["job=train-1", *labels], started=1005.0)
+        assert Jobs([again, job]).of(facts) is found
+    gone = Facts("recorder", "a", labels=["job=train-1", "job-request=r-0"], started=1005.0)
+    assert Jobs([job]).of(gone) is None  # Its name was used again.
     jobs = Jobs([job])
     for labels, host in (([f"job-uid={job.uid}"], ""), (["job=train-1"], ""), ([], "train-1-worker-0")):
         facts = Facts("recorder", "a", labels=labels, environment={"hostname": host}, started=job.created_at + 5)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import yaml
 from jupyterlab_t9kjob.core.errors import FieldError
 from jupyterlab_t9kjob.core.manifests import (
     CURRENT,
+    KINDS,
     OLDER,
     Context,
     Dialect,
@@ -22,6 +25,7 @@ from jupyterlab_t9kjob.core.manifests import (
     render,
     translate,
 )
+from jupyterlab_t9kjob.core.manifests.own_fields import name_request
 from jupyterlab_t9kjob.core.spec import JobSpec
 
 DATA = Path(__file__).parent / "data"
@@ -79,7 +83,7 @@ def test_everything_has_its_place() -> None:
             "jupyterlab-t9kjob/display-name": "训练.py",
             "jupyterlab-t9kjob/owner": "jo",
             "jupyterlab-t9kjob/request-id": "r-1",
-            "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_LOG_DIR,EM_RUN_PARENT_DIR,"
+            "jupyterlab-t9kjob/env": "T9KJOB_NAME,T9KJOB_REQUEST,T9KJOB_LOG_DIR,EM_RUN_PARENT_DIR,"
             "EM_ARTIFACT_PARENT_DIR,USER,LOGNAME,HOME,"
             "PYTHONUNBUFFERED,TORCHELASTIC_LOG_LINE_PREFIX_TEMPLATE,T9KJOB_POD,T9KJOB_POD_UID",
             "jupyterlab-t9kjob/spec": '{"/runtime/kernel":"torch","/working_dir":null}',
@@ -118,6 +122,7 @@ def test_everything_has_its_place() -> None:
                                 "args": ["train.py", "--epochs", "2"],
                                 "env": [
                                     {"name": "T9KJOB_NAME", "value": "mnist-1"},
+                                    {"name": "T9KJOB_REQUEST", "value": "r-1"},
                                     {"name": "T9KJOB_LOG_DIR", "value": "/t9k/mnt/log"},
                                     {"name": "EM_RUN_PARENT_DIR", "value": "/t9k/mnt/.em/runs"},
                                     {"name": "EM_ARTIFACT_PARENT_DIR", "value": "/t9k/mnt/.em/artifacts"},
@@ -485,3 +490,15 @@ def test_a_number_of_processes_is_taken_with_a_note() -> None:
     parsed = parse(manifest)
     assert parsed.spec.torchrun is not None and parsed.spec.torchrun.proc_per_node == 4
     assert [note.code for note in parsed.notes] == ["Mended", "Kept"]
+
+
+def test_an_edited_manifest_gets_the_id_of_its_own_submission() -> None:
+    for shown in (render(SPEC, "t9k"), render(SPEC, "t9k", context=CONTEXT)):
+        edited = deepcopy(shown)
+        name_request(KINDS["t9k"], edited, "r-2")
+        env = reduce(lambda part, key: part[key], CONTAINER, edited)["env"]
+        assert [entry["value"] for entry in env if entry["name"] == "T9KJOB_REQUEST"] == ["r-2"]
+        assert parse(edited).spec == parse(shown).spec
+    foreign = {"metadata": {"name": "a"}, "spec": {}}
+    name_request(KINDS["t9k"], foreign, "r-2")
+    assert foreign == {"metadata": {"name": "a"}, "spec": {}}

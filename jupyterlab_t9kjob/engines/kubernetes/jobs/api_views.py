@@ -92,7 +92,6 @@ def full(kind: JobKind, snapshot: JobSnapshot) -> Job:
         failure=_failure(snapshot),
         limited=_limits(snapshot),
         tensorboard_url=kind.tensorboard_url(snapshot.manifest) if job.present else None,
-        request_id=job.request_id,
         rerun_of=job.rerun_of,
     )
 
@@ -197,6 +196,7 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
         "namespace": job.namespace,
         "name": job.name,
         "uid": job.uid,
+        "request_id": job.request_id,
         "display_name": (job.annotation(DISPLAY_NAME) or "")[:256] or None,
         "phase": state.phase,
         "reason": snapshot.reason,

@@ -11,7 +11,8 @@ from ....core.checks import Capability, Check, Preview
 from ....core.engine.protocol import Edited, Prepare
 from ....core.errors import FieldError, JobError, NotAllowed, Unavailable
 from ....core.lab import Lab
-from ....core.manifests import Context, parse, problems, render, to_yaml
+from ....core.manifests import KINDS, Context, parse, problems, render, to_yaml
+from ....core.manifests.own_fields import name_request
 from ....core.spec import JobSpec
 from ....core.translation import _
 from ..client.api import Json
@@ -225,6 +226,8 @@ class Creation:
         if edited is not None:
             manifest = submission.edited_manifest(edited, self._kind, found, context)
             parsed = parse(manifest, dialect=found.dialect)
+            if request_id is not None:
+                name_request(KINDS[self._kind.manifests], manifest, request_id)
             return manifest, parsed.spec, []
         settings, lab = self._cluster.settings, self._cluster.lab or Lab()
         context = replace(context, user=lab.user or owner)

@@ -117,7 +117,6 @@ class Views:
             log_dir_paths=[self.contents_path(path) for path in spec.tensorboard.log_dirs],
             log_location=str(job.files.logs),
             failure=self._failure(failure, spec, cwd) if failure is not None else None,
-            request_id=job.request_id,
             rerun_of=job.record["rerun_of"] if job.record is not None else None,
         )
 
@@ -154,6 +153,7 @@ class Views:
             "devices": _devices(spec),
             "log_dirs": spec.get("tensorboard", {}).get("log_dirs", []),
             "sweep": member_of(spec.get("annotations", {})),
+            "request_id": job.request_id,
         }
         if spec.get("entrypoint", {}).get("kind") in ("script", "notebook"):
             fields["entrypoint_path"] = self.contents_path(spec["entrypoint"]["value"])
