@@ -7,9 +7,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from jupyterlab_t9kjob.core.code.model import CodeSnapshot, TakenSnapshot
 
 from jupyterlab_t9kjob.core.checks import Preview
+from jupyterlab_t9kjob.core.code.model import CodeSnapshot, TakenSnapshot
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec

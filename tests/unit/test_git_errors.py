@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jupyterlab_t9kjob.core.git_errors import git_code, git_texts
+from jupyterlab_t9kjob.core.code.git_errors import git_code, git_texts
 
 TLS = "fatal: unable to access 'https://h/a.git/': server certificate verification failed. CAfile: none CRLfile: none"
 OPENSSL = "fatal: unable to access 'https://h/a.git/': SSL certificate problem: unable to get local issuer certificate"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from jupyterlab_t9kjob.core.code.git_address import GIT_SYNC_IMAGE
 
+from jupyterlab_t9kjob.core.code.git_address import GIT_SYNC_IMAGE
 from jupyterlab_t9kjob.core.manifests import parse, render
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.presets.configuration import Configuration
