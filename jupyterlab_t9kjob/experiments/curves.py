@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from .facts import Chunk
 from .library import Known, Library
 from .model import Axis, Curve, CurvesRequest, NotFinite, Point, Points
-from .series import Position, Series, reduced
+from .series import Part, Position, Series, reduced
 
 MOST_POINTS: Final = 1_000_000
 """Points in an answer."""
 READ_SECONDS: Final = 10.0
 """How long files are read for one answer."""
+BUCKETS_PER_PIXEL: Final = 4
+"""How finely values from files are reduced before their pixels are known."""
 
 
 def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> list[Curve]:
@@ -37,15 +40,15 @@ def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> li
         with known.lock:
             library.load(known)
             series = known.log.series.get(metric)
-            samples = list(series.samples()) if series is not None else []
+            complete = known.read
+            overview = series
+            if series is not None and not series.complete and _is_zoomed(request):
+                overview, complete = _from_files(known, metric, series, request, end)
+            points = _points(overview, request) if overview is not None else []
         if series is None:
             continue
-        points = [(_x(sample.position, request.x), sample.value) for sample in samples]
-        complete = True
-        if not series.complete and (request.first is not None or request.last is not None):
-            points, complete = _from_file(known, metric, request, end)
-        inside = list(_inside(points, request))
-        shown = reduced(inside, width)
+        # An overview has little more than two samples a pixel: not worth another look.
+        shown = points if len(points) <= 3 * width else reduced(points, width)
         found.append(
             Curve.model_construct(
                 run=known.id,
@@ -62,22 +65,56 @@ def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> li
     return found
 
 
-def _from_file(
-    known: Known, metric: str, request: CurvesRequest, end: float
-) -> tuple[list[tuple[float | None, float]], bool]:
-    """Return the points in the range of a request, and False if there was no time for the whole file."""
-    found: list[tuple[float | None, float]] = []
-    for number, (value, position) in enumerate(points_of(known, metric)):
-        if number % 1000 == 0 and time.monotonic() > end:
+def _points(series: Series, request: CurvesRequest) -> list[tuple[float, float]]:
+    """Return the kept points of a metric that are in the range of a request."""
+    kept = series.kept
+    xs = kept.steps if request.x == "step" else kept.epochs if request.x == "epoch" else kept.times
+    points = list(zip(xs, kept.values, strict=True))
+    if _is_zoomed(request):
+        return [point for point in points if _is_inside(point[0], request)]
+    return points if math.isfinite(sum(xs)) else [point for point in points if math.isfinite(point[0])]
+
+
+def _from_files(known: Known, metric: str, series: Series, request: CurvesRequest, end: float) -> tuple[Series, bool]:
+    """Return the values in the range of a request, and False if there was no time for all of them.
+
+    Only the parts of the files are read that may have such values.
+    """
+    found = Series(most=BUCKETS_PER_PIXEL * request.width)
+    parts = _known_parts(series)
+    if parts is not None:
+        parts = [part for part in parts if _may_be_inside(part, request)]
+    for chunk in chunks_of(known, metric, parts):
+        if time.monotonic() > end:
             return found, False
-        x = _x(position, request.x)
-        if x is not None and _is_inside(x, request) and math.isfinite(value):
-            found.append((x, value))
+        if chunk.part is not None and _is_all_inside(chunk.part, request):
+            found.extend(chunk.values, chunk.locate)
+            continue
+        positions = list(map(chunk.locate, range(len(chunk.values))))
+        inside = [index for index, position in enumerate(positions) if _is_inside(_x(position, request.x), request)]
+        if inside:
+            found.extend([chunk.values[index] for index in inside], [positions[index] for index in inside].__getitem__)
     return found, True
 
 
-def points_of(known: Known, metric: str) -> Iterator[tuple[float, Position]]:
-    """Yield all values of a metric of a run from its files (blocking).
+def _known_parts(series: Series) -> list[Part] | None:
+    """Return the parts of the files that have the values of a metric; None if not all are known."""
+    return list(series.parts) if sum(part.values for part in series.parts) == series.count else None
+
+
+def _may_be_inside(part: Part, request: CurvesRequest) -> bool:
+    low, high = _x(part.low, request.x), _x(part.high, request.x)
+    before = high is not None and request.first is not None and high < request.first
+    return not before and not (low is not None and request.last is not None and low > request.last)
+
+
+def _is_all_inside(part: Part, request: CurvesRequest) -> bool:
+    low, high = _x(part.low, request.x), _x(part.high, request.x)
+    return low is not None and high is not None and _is_inside(low, request) and _is_inside(high, request)
+
+
+def chunks_of(known: Known, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
+    """Yield the values of a metric of a run from its files (blocking).
 
     Parameters
     ----------
@@ -85,28 +122,37 @@ def points_of(known: Known, metric: str) -> Iterator[tuple[float, Position]]:
         The run.
     metric
         Name of the metric.
+    parts
+        Parts of the files to read; None to read all.
     """
     if known.path is not None:
-        yield from known.source.points(known.folder, metric)
+        yield from known.source.chunks(known.folder, metric, parts)
     elif not known.parts:  # From the log of a job, of which few values are kept.
         series = known.log.series.get(metric)
-        yield from ((sample.value, sample.position) for sample in (series.samples() if series else ()))
+        samples = list(series.samples()) if series is not None else []
+        yield Chunk([sample.value for sample in samples], lambda index: samples[index].position)
     for part in known.parts:
         prefix = f"{part.folder.name}/" if len(known.parts) > 1 else ""
         if metric.startswith(prefix):
-            yield from part.source.points(part.folder, metric[len(prefix) :])
+            yield from part.source.chunks(part.folder, metric[len(prefix) :], parts)
 
 
 def _x(position: Position, axis: Axis) -> float | None:
     return position.step if axis == "step" else position.epoch if axis == "epoch" else position.time
 
 
-def _inside(points: list[tuple[float | None, float]], request: CurvesRequest) -> Iterator[tuple[float, float]]:
-    return ((x, y) for x, y in points if x is not None and math.isfinite(x) and _is_inside(x, request))
+def _is_zoomed(request: CurvesRequest) -> bool:
+    return request.first is not None or request.last is not None
 
 
-def _is_inside(x: float, request: CurvesRequest) -> bool:
-    return (request.first is None or x >= request.first) and (request.last is None or x <= request.last)
+def _is_inside(x: float | None, request: CurvesRequest) -> bool:
+    """Return True if an x is in the range of a request; NaN is not."""
+    return (
+        x is not None
+        and x == x
+        and (request.first is None or x >= request.first)
+        and (request.last is None or x <= request.last)
+    )
 
 
 def _not_finite(series: Series) -> NotFinite:
@@ -131,14 +177,19 @@ def values_of(known: Known, metric: str, first: int, limit: int, library: Librar
         library.load(known)
         series = known.log.series.get(metric)
     count = series.count if series is not None else 0
+    parts = _known_parts(series) if series is not None else None
+    at = 0
+    if parts is not None:
+        parts = [part for part in parts if part.first < first + limit and part.first + part.values > first]
+        at = parts[0].first if parts else count
     points: list[Point] = []
     end = time.monotonic() + READ_SECONDS
-    for number, (value, position) in enumerate(points_of(known, metric)):
-        if number >= first + limit or time.monotonic() > end:
+    for chunk in chunks_of(known, metric, parts):
+        if at >= first + limit or time.monotonic() > end:
             break
-        if number >= first:
-            points.append(
-                Point.model_construct(step=position.step, epoch=position.epoch, time=position.time, value=value)
-            )
+        for index in range(max(0, first - at), min(len(chunk.values), first + limit - at)):
+            step, epoch, moment = chunk.locate(index)
+            points.append(Point.model_construct(step=step, epoch=epoch, time=moment, value=chunk.values[index]))
+        at += len(chunk.values)
     library.unload(known)
     return Points(points=points, first=first, count=max(count, first + len(points) if points else 0))

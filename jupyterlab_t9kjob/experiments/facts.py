@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ..core.system.files import open_regular
 from .model import Origin
-from .series import Position, Series
-
-PART_BYTES: Final = 4 * 1024 * 1024
-"""Bytes of a file of metrics that are read at once."""
+from .series import PART_BYTES, Locate, Part, Series
 
 
 @dataclass
@@ -69,6 +66,22 @@ class MetricLog:
         """Return the last epoch that was recorded."""
         epochs = (series.last.position.epoch for series in self.series.values() if series.last is not None)
         return max((epoch for epoch in epochs if epoch is not None), default=None)
+
+
+class Chunk(NamedTuple):
+    """Values of a metric from a file.
+
+    Attributes
+    ----------
+    locate
+        Returns the position of a value by its index.
+    part
+        The part of the file that they are from, if it was asked for.
+    """
+
+    values: Sequence[float]
+    locate: Locate
+    part: Part | None = None
 
 
 class Source(Protocol):
@@ -129,8 +142,8 @@ class Source(Protocol):
         """
         ...
 
-    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
-        """Yield all values of a metric with their positions.
+    def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
+        """Yield the values of a metric in the order of appearance.
 
         Parameters
         ----------
@@ -138,6 +151,8 @@ class Source(Protocol):
             The run.
         metric
             Name of the metric.
+        parts
+            Parts of the files to read; None to read all.
         """
         ...
 
@@ -157,3 +172,21 @@ def read_part(path: Path, offset: int, most: int = PART_BYTES) -> bytes:
     with open_regular(path, follow=False) as file:
         file.seek(offset)
         return file.read(most)
+
+
+def wanted_parts(
+    files: Mapping[str, tuple[int, int]], parts: Sequence[Part] | None
+) -> Iterator[tuple[str, int, int, Part | None]]:
+    """Yield the name, begin and end of the parts of files to read.
+
+    Parameters
+    ----------
+    files
+        Modification time and size of each file.
+    parts
+        The parts; None for whole files.
+    """
+    if parts is None:
+        yield from ((name, 0, size, None) for name, (_time, size) in files.items())
+    else:
+        yield from ((part.file, part.begin, part.end, part) for part in parts if part.file in files)

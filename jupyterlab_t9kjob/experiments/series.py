@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Final, NamedTuple
 
 MOST_BUCKETS: Final = 1024
+PART_BYTES: Final = 4 * 1024 * 1024
+"""Bytes of a file of metrics that are read at once."""
+NAN: Final = float("nan")
 
 
 class Position(NamedTuple):
@@ -16,6 +21,9 @@ class Position(NamedTuple):
     step: float | None
     epoch: float | None
     time: float | None
+
+
+NOWHERE: Final = Position(None, None, None)
 
 
 class Sample(NamedTuple):
@@ -30,12 +38,94 @@ Locate = Callable[[int], Position]
 """Returns the position of a value by its index; called for few values only, since reading a position takes time."""
 
 
+class Part(NamedTuple):
+    """A part of a file in which a metric has values.
+
+    Attributes
+    ----------
+    file
+        Name of the file.
+    begin, end
+        Offsets in bytes; a record begins at `begin`.
+    first, values
+        Number of the first value among the values of the metric, and number of values.
+    low, high
+        No position in the part is less or greater; None where that is not known.
+    """
+
+    file: str
+    begin: int
+    end: int
+    first: int
+    values: int
+    low: Position = NOWHERE
+    high: Position = NOWHERE
+
+
+class Samples:
+    """Samples as columns. Positions that are not known are NaN."""
+
+    __slots__ = ("epochs", "numbers", "steps", "times", "values")
+
+    def __init__(self) -> None:
+        self.numbers = array("d")
+        self.steps = array("d")
+        self.epochs = array("d")
+        self.times = array("d")
+        self.values = array("d")
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def columns(self) -> tuple[array[float], ...]:
+        """Return the columns in the order in which the index keeps them."""
+        return self.numbers, self.values, self.steps, self.times, self.epochs
+
+    def append(self, sample: Sample) -> None:
+        """Add a sample."""
+        number, (step, epoch, time), value = sample
+        self.numbers.append(number)
+        self.steps.append(NAN if step is None else step)
+        self.epochs.append(NAN if epoch is None else epoch)
+        self.times.append(NAN if time is None else time)
+        self.values.append(value)
+
+    def take(self, other: Samples, at: int) -> None:
+        """Add a sample of another object."""
+        for mine, its in zip(self.columns(), other.columns(), strict=True):
+            mine.append(its[at])
+
+    def cut(self, length: int) -> None:
+        """Remove all samples but some at the begin."""
+        for column in self.columns():
+            del column[length:]
+
+    def at(self, index: int) -> Sample:
+        """Return a sample."""
+        step, epoch, time = self.steps[index], self.epochs[index], self.times[index]
+        position = Position(
+            None if step != step else step, None if epoch != epoch else epoch, None if time != time else time
+        )
+        return Sample(int(self.numbers[index]), position, self.values[index])
+
+
 @dataclass
 class Series:
     """A metric, to which values are added as they are read.
 
     Values are put into buckets of `size` consecutive values. A bucket keeps its smallest and its largest value in the
     order of appearance. If there are too many buckets, neighbours are joined.
+
+    Attributes
+    ----------
+    lengths
+        Number of samples of each bucket: 0 without a finite value, at most 2.
+    kept
+        The samples of all buckets.
+    parts
+        Where the values are; empty if that is not known.
+    most
+        Largest number of buckets.
     """
 
     count: int = 0
@@ -46,16 +136,36 @@ class Series:
     first_bad: float | None = None
     last_bad: float | None = None
     size: int = 1
-    buckets: list[tuple[Sample, ...]] = field(default_factory=list)
+    lengths: bytearray = field(default_factory=bytearray)
+    kept: Samples = field(default_factory=Samples)
+    parts: list[Part] = field(default_factory=list)
+    most: int = MOST_BUCKETS
 
     @property
     def complete(self) -> bool:
         """True if the buckets hold every finite value."""
         return self.size <= 2
 
-    def samples(self) -> Iterable[Sample]:
+    def samples(self) -> Iterator[Sample]:
         """Return the kept values in the order of appearance."""
-        return (sample for bucket in self.buckets for sample in bucket)
+        return map(self.kept.at, range(len(self.kept)))
+
+    def note(self, part: Part) -> None:
+        """Note where the next values are, before they are added. Small parts that follow each other are joined."""
+        part = part._replace(first=self.count)
+        last = self.parts[-1] if self.parts else None
+        if last is not None and last.file == part.file and part.end - last.begin <= PART_BYTES:
+            part = Part(
+                last.file,
+                last.begin,
+                part.end,
+                last.first,
+                last.values + part.values,
+                Position(*map(least, zip(last.low, part.low, strict=True))),
+                Position(*map(greatest, zip(last.high, part.high, strict=True))),
+            )
+            self.parts.pop()
+        self.parts.append(part)
 
     def extend(self, values: Sequence[float], locate: Locate) -> None:
         """Add values.
@@ -67,7 +177,7 @@ class Series:
         locate
             Returns the position of a value by its index in `values`.
         """
-        while self.count + len(values) > self.size * MOST_BUCKETS:
+        while self.count + len(values) > self.size * self.most:
             self._halve()
         at = 0
         while at < len(values):
@@ -75,12 +185,21 @@ class Series:
             taken = min(self.size - filled, len(values) - at)
             kept = self._extremes(values[at : at + taken], at, locate)
             if filled:
-                kept = _outermost((*self.buckets.pop(), *kept))
-            self.buckets.append(kept)
+                kept = _outermost((*self._pop(), *kept))
+            self.lengths.append(len(kept))
+            for sample in kept:
+                self.kept.append(sample)
             self.count += taken
             at += taken
         if len(values):
             self.last = Sample(self.count - 1, locate(len(values) - 1), values[-1])
+
+    def _pop(self) -> list[Sample]:
+        """Remove the last bucket and return its samples."""
+        begin = len(self.kept) - self.lengths.pop()
+        found = [self.kept.at(index) for index in range(begin, len(self.kept))]
+        self.kept.cut(begin)
+        return found
 
     def _extremes(self, values: Sequence[float], at: int, locate: Locate) -> tuple[Sample, ...]:
         """Return the smallest and the largest of some values; note what they mean for the whole."""
@@ -110,9 +229,32 @@ class Series:
 
     def _halve(self) -> None:
         """Join each two buckets; the last one may be filled in part."""
-        pairs = zip(self.buckets[::2], [*self.buckets[1::2], ()], strict=False)
-        self.buckets = [_outermost((*first, *second)) for first, second in pairs]
+        old, lengths = self.kept, self.lengths
+        self.kept, self.lengths = Samples(), bytearray()
+        values, begin = old.values, 0
+        for first in range(0, len(lengths), 2):
+            end = begin + sum(lengths[first : first + 2])
+            wanted: Sequence[int] = range(begin, end)
+            if len(wanted) > 1:
+                low, high = min(wanted, key=values.__getitem__), max(wanted, key=values.__getitem__)
+                wanted = sorted({low, high})
+            for index in wanted:
+                self.kept.take(old, index)
+            self.lengths.append(len(wanted))
+            begin = end
         self.size *= 2
+
+
+def least(numbers: Iterable[float | None]) -> float | None:
+    """Return the smallest of some numbers; None if one is not known."""
+    each = list(numbers)
+    return None if None in each else min(number for number in each if number is not None)
+
+
+def greatest(numbers: Iterable[float | None]) -> float | None:
+    """Return the largest of some numbers; None if one is not known."""
+    each = list(numbers)
+    return None if None in each else max(number for number in each if number is not None)
 
 
 def _outermost(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
@@ -138,30 +280,36 @@ def reduced(points: Sequence[tuple[float, float]], width: int) -> list[tuple[flo
     """
     if len(points) <= 2 * width:
         return list(points)
-    least = min(x for x, _y in points)
-    span = (max(x for x, _y in points) - least) or 1.0
+    xs = [x for x, _y in points]
+    if not math.isfinite(max(xs) - min(xs)):
+        xs = [x / 4 for x in xs]  # The range of the points is larger than the largest number.
+    least = min(xs)
+    scale = width / ((max(xs) - least) or 1.0)
+    if not math.isfinite(scale):  # All points are closer to each other than numbers can tell.
+        scale = 0.0
     found: list[tuple[float, float]] = []
-    group: list[tuple[float, float]] = []
-    pixel = -1
-    for point in points:
-        own = min(int((point[0] - least) / span * width), width - 1)
-        if own != pixel and group:
-            found += _ends(group)
-            group = []
-        pixel = own
-        group.append(point)
-    return found + _ends(group)
-
-
-def _ends(group: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    if len(group) <= 2:
-        return group
-    low = min(range(len(group)), key=lambda index: group[index][1])
-    high = max(range(len(group)), key=lambda index: group[index][1])
-    return [group[index] for index in sorted({low, high})]
+    begin = 0
+    for _pixel, group in groupby([min(int((x - least) * scale), width - 1) for x in xs]):
+        end = begin + len(list(group))
+        if end - begin <= 2:
+            found += points[begin:end]
+        else:
+            ys = [y for _x, y in points[begin:end]]
+            low, high = ys.index(min(ys)), ys.index(max(ys))
+            found += [points[begin + index] for index in ({low} if low == high else sorted((low, high)))]
+        begin = end
+    return found
 
 
 def small_curve(series: Series, most: int = 44) -> list[float]:
     """Return at most `most` values of a metric, reduced by extremes, for a curve in a table."""
-    points = [(float(sample.number), sample.value) for sample in series.samples()]
-    return [value for _x, value in reduced(points, most // 2)]
+    values = series.kept.values
+    if len(values) <= most:
+        return values.tolist()
+    found: list[float] = []
+    groups = most // 2
+    for number in range(groups):
+        part = values[len(values) * number // groups : len(values) * (number + 1) // groups]
+        low, high = min(part), max(part)
+        found += [low, high] if part.index(low) < part.index(high) else [high, low]
+    return found

@@ -6,9 +6,9 @@ Events of one scalar, which are nearly all events of most files, are read withou
 from __future__ import annotations
 
 import math
-import re
 import struct
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -22,14 +22,32 @@ from ...tensorboard.event_records import (
     fields,
     messages,
 )
-from ..series import Position
+from ..series import Position, greatest, least
+from .mixed_records import MixedRecords
+from .scalar_records import (
+    FRAME,
+    LONGEST_SCALAR,
+    STEP_AT,
+    STEP_TAG,
+    STEP_TAG_AT,
+    TIME_AT,
+    Round,
+    bounds_of,
+    layout_of,
+    period_of,
+)
 
 _LENGTH = struct.Struct("<Q")
 _DOUBLE = struct.Struct("<d")
 _SINGLE = struct.Struct("<f")
-_FRAME: Final = HEADER_BYTES + CHECKSUM_BYTES
 _LONGEST_TAG: Final = 500
-_MOST_TAGS: Final = 60
+_AGAIN: Final = 64
+"""Number of records that are read one by one before layouts that repeat are looked for again; twice as many each time
+that none are found."""
+_MOST_AGAIN: Final = 2048
+_FEW: Final = 128
+_MANY: Final = 2048
+"""Numbers of records among which layouts that repeat are looked for."""
 
 # Numbers of fields of the messages Event, Summary.Value, TensorProto, SummaryMetadata and HParamsPluginData.
 _WALL_TIME, _STEP = 1, 2
@@ -40,9 +58,38 @@ _PLUGIN_DATA, _PLUGIN_CONTENT = 1, 2
 _SESSION_START, _SESSION_END = 3, 4
 _START_INFO, _END_INFO = b"_hparams_/session_start_info", b"_hparams_/session_end_info"
 
-_SCALAR: Final = re.compile(
-    rb"\x09(.{8})(?:\x10([\x80-\xff]{0,8}[\x00-\x7f]))?\x2a(.)\x0a(.)\x0a(.)(.{1,120})\x15(.{4})\Z", re.DOTALL
-)
+
+class Scalars:
+    """Scalars of one tag, in the order of appearance.
+
+    Attributes
+    ----------
+    values
+        The values.
+    records
+        Offsets of their records, in groups: a range where records repeat, else a list. A negative number is the
+        position -1 - n in the list of positions of records that have no layout.
+    """
+
+    def __init__(self) -> None:
+        self.values: list[float] = []
+        self.records: list[range | list[int]] = []
+        self._firsts: list[int] = []
+
+    def add(self, values: Sequence[float], records: range | list[int]) -> None:
+        """Add values with the offsets of their records."""
+        last = self.records[-1] if self.records else None
+        if isinstance(last, list) and isinstance(records, list):
+            last += records
+        else:
+            self.records.append(records)
+            self._firsts.append(len(self.values))
+        self.values += values
+
+    def record(self, index: int) -> int:
+        """Return the offset of the record of a value."""
+        group = bisect_right(self._firsts, index) - 1
+        return self.records[group][index - self._firsts[group]]
 
 
 @dataclass
@@ -51,8 +98,12 @@ class Events:
 
     Attributes
     ----------
-    values, positions
-        Scalars by tag, in the order of appearance, with their steps and times.
+    content
+        The part.
+    scalars
+        Scalars by tag.
+    positions
+        Positions of scalars whose records have no layout.
     parameters, texts
         Hyperparameters, and texts by tag.
     first_time
@@ -65,8 +116,9 @@ class Events:
         True if the bytes at `end` are no event.
     """
 
-    values: dict[str, list[float]] = field(default_factory=dict)
-    positions: dict[str, list[tuple[bytes, bytes]]] = field(default_factory=dict)
+    content: bytes = b""
+    scalars: dict[str, Scalars] = field(default_factory=dict)
+    positions: list[Position] = field(default_factory=list)
     parameters: dict[str, Any] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     first_time: float | None = None
@@ -76,14 +128,46 @@ class Events:
 
     def position(self, tag: str, index: int) -> Position:
         """Return the position of a scalar."""
-        step, packed = self.positions[tag][index]
-        (time,) = _DOUBLE.unpack(packed)
-        return Position(float(_varint(step)), None, time if math.isfinite(time) else None)
+        at = self.scalars[tag].record(index)
+        if at < 0:
+            return self.positions[-1 - at]
+        (time,) = _DOUBLE.unpack_from(self.content, at + TIME_AT)
+        step = _varint(self.content, at + STEP_AT) if self.content[at + STEP_TAG_AT] == STEP_TAG else 0
+        return Position(float(step), None, time if math.isfinite(time) else None)
 
-    def add(self, tag: str, step: bytes, time: bytes, value: float) -> None:
-        """Add a scalar; step and time are as the file has them."""
-        self.values.setdefault(tag, []).append(value)
-        self.positions.setdefault(tag, []).append((step, time))
+    def _bounds(self, records: Sequence[int]) -> Iterator[tuple[Position, Position]]:
+        yield from ((position, position) for position in (self.positions[-1 - at] for at in records if at < 0))
+        content = self.content
+        offsets = [at for at in records if at >= 0]
+        if offsets:
+            steps = [_varint(content, at + STEP_AT) if content[at + STEP_TAG_AT] == STEP_TAG else 0 for at in offsets]
+            times = _DOUBLE.unpack_from
+            seconds = [times(content, at + TIME_AT)[0] for at in offsets]
+            known = math.isfinite(sum(seconds))
+            yield tuple(  # type: ignore[misc]
+                Position(float(one(steps)), None, one(seconds) if known else None) for one in (min, max)
+            )
+
+    def add(self, tag: str, values: Sequence[float], records: range | list[int]) -> None:
+        """Add scalars with the offsets of their records."""
+        scalars = self.scalars.get(tag)
+        if scalars is None:
+            scalars = self.scalars[tag] = Scalars()
+        scalars.add(values, records)
+        if self.first_time is None and values:
+            self.first_time = self.position(tag, len(scalars.values) - len(values)).time
+
+    def bounds(self, tag: str) -> tuple[Position, Position]:
+        """Return positions that no scalar of a tag is below or above; None where that is not known."""
+        scalars = self.scalars[tag]
+        each: list[tuple[Position, Position]] = []
+        for records in scalars.records:
+            if isinstance(records, range):
+                each.append(bounds_of(self.content, records))
+            else:
+                each += self._bounds(records)
+        lows, highs = zip(*each, strict=True)
+        return Position(*map(least, zip(*lows, strict=True))), Position(*map(greatest, zip(*highs, strict=True)))
 
 
 def read_events(content: bytes) -> Events:
@@ -94,13 +178,11 @@ def read_events(content: bytes) -> Events:
     content
         A part that begins with a record. An event that is cut off at its end is left for the next part.
     """
-    found = Events()
+    found = Events(content)
+    reader = _Reader(found)
     at, size = 0, len(content)
-    names: dict[bytes, str] = {}
-    match = _SCALAR.match
-    run = _Run()
     while at + HEADER_BYTES <= size:
-        at = run.read(content, at, found)
+        at = reader.read_several(at)
         if at + HEADER_BYTES > size:
             break
         (length,) = _LENGTH.unpack_from(content, at)
@@ -110,12 +192,7 @@ def read_events(content: bytes) -> Events:
         end = at + HEADER_BYTES + length
         if end + CHECKSUM_BYTES > size:
             break
-        simple = match(content, at + HEADER_BYTES, end) if length < 200 else None
-        if simple is not None and simple[5][0] == len(simple[6]):
-            name = names.get(simple[6]) or names.setdefault(simple[6], _decoded(simple[6]))
-            found.add(name, simple[2] or b"", simple[1], _SINGLE.unpack(simple[7])[0])
-            run.learn(simple[5] + simple[6])
-        else:
+        if not reader.read_scalar(at, end):
             try:
                 _note(content[at + HEADER_BYTES : end], found)
             except (NotEvents, struct.error, ValueError):
@@ -126,80 +203,76 @@ def read_events(content: bytes) -> Events:
     return found
 
 
-class _Run:
-    """Reads events of known tags that follow each other, all at once."""
+class _Reader:
+    """Reads records of one scalar, several at once where their layouts repeat or their tags are known."""
 
-    def __init__(self) -> None:
-        self._tags: dict[bytes, str] = {}
-        self._pattern: re.Pattern[bytes] | None = None
+    def __init__(self, found: Events) -> None:
+        self._found = found
+        self._round: Round | None = None
+        self._singles = 0
+        self._next = 2  # The first record names the version, the second one has no step.
+        self._wait = _AGAIN
+        self._irregular = False
+        self._mixed = MixedRecords()
 
-    def learn(self, tag: bytes) -> None:
-        """Note a tag, with its length before it, that a single event has."""
-        if tag in self._tags or len(self._tags) >= _MOST_TAGS:
-            return
-        self._tags[tag] = _decoded(tag[1:])
-        tags = b"|".join(map(re.escape, self._tags))
-        self._pattern = re.compile(
-            rb"(.{8}).{4}\x09(.{8})(?:\x10([\x80-\xff]{0,8}[\x00-\x7f]))?\x2a.\x0a.\x0a(" + tags + rb")\x15(.{4}).{4}",
-            re.DOTALL,
-        )
-
-    def read(self, content: bytes, at: int, found: Events) -> int:
-        """Read events from an offset on; return the offset behind them."""
-        if self._pattern is None:
+    def read_several(self, at: int) -> int:
+        """Read records from an offset on; return the offset behind them."""
+        content, found = self._found.content, self._found
+        if self._irregular:
+            at, mixed = self._mixed.read(content, at)
+            for tag, values, offsets in mixed:
+                found.add(_decoded(tag), values, offsets)
             return at
-        rows = [match.groups() for match in iter(self._pattern.scanner(content, at).match, None)]  # type: ignore[attr-defined]
-        kinds = {(row[0], len(row[2] or b""), row[3]) for row in rows}
-        sizes = {kind: _size(kind[1], kind[2]) for kind in kinds}
-        if any(_LENGTH.unpack(kind[0])[0] != size for kind, size in sizes.items()):
-            return at  # Other fields follow: these events are read one by one.
-        by_tag: dict[bytes, list[tuple[bytes, ...]]] = {}
-        if len(self._tags) == 1:
-            by_tag = {next(iter(self._tags)): rows} if rows else {}
-        else:
-            for row in rows:
-                by_tag.setdefault(row[3], []).append(row)
-        for tag, same in by_tag.items():
-            name = self._tags[tag]
-            values = struct.unpack(f"<{len(same)}f", b"".join([row[4] for row in same]))
-            found.values.setdefault(name, []).extend(values)
-            found.positions.setdefault(name, []).extend([(row[2] or b"", row[1]) for row in same])
-        return at + sum(sizes[row[0], len(row[2] or b""), row[3]] + _FRAME for row in rows)
+        if self._round is None or not self._round.begins_at(content, at):
+            if self._singles < self._next:
+                return at
+            layouts = period_of(content, at, _FEW if self._wait <= 2 * _AGAIN else _MANY)
+            self._wait = _AGAIN if layouts else 2 * self._wait
+            self._irregular = self._wait > _MOST_AGAIN
+            self._next = self._singles + self._wait
+            if not layouts:
+                return at
+            self._round = Round(content, at, layouts)
+        count, columns = self._round.read(content, at)
+        if not count:
+            return at
+        for tag, values, records in self._round.by_tag(at, count, columns):
+            found.add(_decoded(tag), values, records)
+        return at + count * self._round.size
 
-
-def _size(step: int, tag: bytes) -> int:
-    """Return the size of an event of one scalar.
-
-    Parameters
-    ----------
-    step
-        Size of the step; 0 without one.
-    tag
-        The tag, with its length before it.
-    """
-    return 9 + (1 + step if step else 0) + 5 + len(tag) + 5
+    def read_scalar(self, at: int, end: int) -> bool:
+        """Read one record; return False if it is no record of one scalar."""
+        self._singles += 1
+        content = self._found.content
+        layout = layout_of(content, at, end) if end - at < LONGEST_SCALAR else None
+        if layout is None:
+            return False
+        self._found.add(_decoded(layout.tag), _SINGLE.unpack_from(content, at + layout.value), [at])
+        self._mixed.learn(layout)
+        return True
 
 
 def record_size(content: bytes) -> int:
     """Return the size in bytes of the record at the begin of a part, or 0 if that is cut off."""
-    return _LENGTH.unpack_from(content)[0] + _FRAME if len(content) >= HEADER_BYTES else 0
+    return _LENGTH.unpack_from(content)[0] + FRAME if len(content) >= HEADER_BYTES else 0
 
 
 def _note(event: bytes, found: Events) -> None:
-    step, time = 0, _DOUBLE.pack(0.0)
+    step, time = 0, 0.0
     for number, value in fields(event):
         if number == _STEP and isinstance(value, int):
             step = value
         elif number == _WALL_TIME and isinstance(value, bytes) and len(value) == _DOUBLE.size:
-            time = value
+            (time,) = _DOUBLE.unpack(value)
             if found.first_time is None:
-                found.first_time = _DOUBLE.unpack(value)[0]
+                found.first_time = time
     for summary in messages(event, SUMMARY):
         for message in messages(summary, VALUE):
-            _note_value(dict(fields(message)), _packed(step if step < 2**63 else 0), time, found)
+            position = Position(float(step if step < 2**63 else 0), None, time if math.isfinite(time) else None)
+            _note_value(dict(fields(message)), position, found)
 
 
-def _note_value(parts: dict[int, int | bytes], step: bytes, time: bytes, found: Events) -> None:
+def _note_value(parts: dict[int, int | bytes], position: Position, found: Events) -> None:
     tag, simple, tensor = parts.get(_TAG), parts.get(_SIMPLE_VALUE), parts.get(_TENSOR)
     if not isinstance(tag, bytes):
         return
@@ -212,7 +285,8 @@ def _note_value(parts: dict[int, int | bytes], step: bytes, time: bytes, found: 
     if isinstance(value, str):
         found.texts.setdefault(_decoded(tag), value)
     elif value is not None:
-        found.add(_decoded(tag), step, time, value)
+        found.positions.append(position)
+        found.add(_decoded(tag), [value], [-len(found.positions)])
 
 
 def _of_tensor(tensor: bytes) -> float | str | None:
@@ -264,22 +338,16 @@ def _decoded(tag: bytes) -> str:
     return tag.decode(errors="replace")[:_LONGEST_TAG]
 
 
-def _packed(value: int) -> bytes:
-    data = bytearray()
-    while value > 0x7F:
-        data.append(value & 0x7F | 0x80)
-        value >>= 7
-    data.append(value)
-    return bytes(data)
-
-
-def _varint(data: bytes) -> int:
-    value = 0
-    for shift, byte in enumerate(data):
-        value |= (byte & 0x7F) << (7 * shift)
-    return value if value < 2**63 else 0
+def _varint(data: bytes, at: int) -> int:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value if value < 2**63 else 0
+        at, shift = at + 1, shift + 7
 
 
 def tags_of(events: Events) -> Iterator[str]:
     """Return the tags of scalars; those that the HParams plug-in needs for itself are left out."""
-    return (tag for tag in events.values if not tag.startswith("_hparams_/"))
+    return (tag for tag in events.scalars if not tag.startswith("_hparams_/"))

@@ -11,16 +11,16 @@ import math
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from ...tensorboard.event_records import LONGEST_RECORD
 from ...tensorboard.events import MARK
-from ..facts import PART_BYTES, Facts, MetricLog, read_part
+from ..facts import Chunk, Facts, MetricLog, read_part, wanted_parts
 from ..model import Origin
-from ..series import Position, Series
+from ..series import NOWHERE, PART_BYTES, Part, Series
 from .event_file import Events, read_events, record_size, tags_of
 from .yaml_files import NotReadable, flat, text
 
@@ -106,31 +106,33 @@ class EventSource:
                 log.series.clear()
         for name, (_time, size) in files.items():
             prefix = _prefix(name)
-            for events in parts(folder / name, log.offsets.get(name, 0), size):
+            for offset, events in events_of(folder / name, log.offsets.get(name, 0), size):
                 for tag in tags_of(events):
+                    values = events.scalars[tag].values
                     series = log.series.setdefault(f"{prefix}{tag}", Series())
-                    series.extend(events.values[tag], partial(events.position, tag))
-                log.offsets[name] = log.offsets.get(name, 0) + events.end
+                    bounds = events.bounds(tag) if size > PART_BYTES else (NOWHERE, NOWHERE)
+                    series.note(Part(name, offset, offset + events.end, 0, len(values), *bounds))
+                    series.extend(values, partial(events.position, tag))
+                log.offsets[name] = offset + events.end
                 log.unreadable += events.damaged
                 if time.monotonic() > end:
                     complete = False
                     break
         return complete
 
-    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
-        """Yield all values of a metric."""
-        for name, (_time, size) in self.files(folder).items():
+    def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
+        """Yield the values of a metric."""
+        for name, begin, end, part in wanted_parts(self.files(folder), parts):
             prefix = _prefix(name)
-            if not metric.startswith(prefix):
-                continue
-            tag = metric[len(prefix) :]
-            for events in parts(folder / name, 0, size):
-                for index, value in enumerate(events.values.get(tag, ())):
-                    yield value, events.position(tag, index)
+            if metric.startswith(prefix):
+                tag = metric[len(prefix) :]
+                for _offset, events in events_of(folder / name, begin, end):
+                    if tag in events.scalars:
+                        yield Chunk(events.scalars[tag].values, partial(events.position, tag), part)
 
 
-def parts(path: Path, offset: int, size: int) -> Iterator[Events]:
-    """Yield the events of a file from an offset on; what can't be read ends it.
+def events_of(path: Path, offset: int, size: int) -> Iterator[tuple[int, Events]]:
+    """Yield the events of a file from an offset on, and where they begin; what can't be read ends it.
 
     Parameters
     ----------
@@ -139,11 +141,11 @@ def parts(path: Path, offset: int, size: int) -> Iterator[Events]:
     offset
         Begin of a record.
     size
-        Size of the file.
+        Where to end.
     """
     while offset < size:
         try:
-            content = read_part(path, offset)
+            content = read_part(path, offset, min(PART_BYTES, size - offset))
         except OSError:  # The next round tries again.
             return
         events = read_events(content)
@@ -152,7 +154,7 @@ def parts(path: Path, offset: int, size: int) -> Iterator[Events]:
             if len(content) < PART_BYTES or not PART_BYTES < record <= min(LONGEST_RECORD, size - offset):
                 return
             events.end = record  # A record as large as this holds a picture, no scalar.
-        yield events
+        yield offset, events
         if events.damaged:
             return
         offset += events.end

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
-from ..series import Locate, Position
+from ..series import NOWHERE, Locate, Position, greatest, least
 from .yaml_files import NotReadable, parse, seconds, text
 
 _ITEM: Final = re.compile(rb"^- ", re.MULTILINE)
 _TIME: Final = b"\n    timestamp: "
 _VALUE, _SEQUENCE = b"- value:", b"  sequence:"
+_ZONE: Final = len("+00:00'")
 _EPOCH, _STEP, _TIMESTAMP = b"    epoch: ", b"    step: ", b"    timestamp: "
 _LONGEST_NAME: Final = 500
 _WORDS: Final = {b".nan": float("nan"), b".inf": float("inf"), b"-.inf": float("-inf"), b"+.inf": float("inf")}
@@ -36,11 +37,14 @@ class Batch:
         Number of bytes that were read; the next part begins after them.
     unreadable
         Number of items that could not be read.
+    bounds
+        Returns positions that no value is below or above; None where that is not known.
     """
 
     values: dict[str, tuple[Sequence[float], Locate]]
     end: int
     unreadable: int = 0
+    bounds: Callable[[], tuple[Position, Position]] = lambda: (NOWHERE, NOWHERE)
 
 
 def read_batch(content: bytes) -> Batch:
@@ -106,7 +110,21 @@ def _regular(content: bytes) -> Batch | None:
         if values is None:
             return None
         found[name] = values, locate
-    return Batch(found, len(content)) if len(found) == len(names) else None
+    bounds = partial(_bounds, *(lines[period - 3 + at :: period] for at in range(3)))
+    return Batch(found, len(content), bounds=bounds) if len(found) == len(names) else None
+
+
+def _bounds(epochs: Sequence[bytes], steps: Sequence[bytes], times: Sequence[bytes]) -> tuple[Position, Position]:
+    """Return bounds of positions that are given by their lines."""
+    step, epoch = (
+        [_position(line[len(start) :]) for line in set(lines)] for lines, start in ((steps, _STEP), (epochs, _EPOCH))
+    )
+    # Times of one length and zone are in the order of their characters.
+    alike = len({(len(line), line[-_ZONE:]) for line in times}) == 1
+    time = [seconds(line[len(_TIMESTAMP) :].decode(errors="replace").strip("'\"")) for line in (min(times), max(times))]
+    if not alike:
+        time = [None]
+    return Position(least(step), least(epoch), time[0]), Position(greatest(step), greatest(epoch), time[-1])
 
 
 def _all_start(lines: Sequence[bytes], start: bytes) -> bool:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..facts import PART_BYTES, Facts, MetricLog, read_part
+from ..facts import Chunk, Facts, MetricLog, read_part
 from ..model import Origin
-from ..series import Position, Series
+from ..series import PART_BYTES, Part, Position, Series
 from .yaml_files import NotReadable, plain, read_bytes, read_mapping, text
 
 META: Final = "meta.yaml"
@@ -128,12 +128,14 @@ class MlflowSource:
                 return False
         return True
 
-    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
-        """Yield all values of a metric."""
+    def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
+        """Yield the values of a metric."""
         for name, (_time, size) in self.files(folder).items():
             if name.startswith("metrics/") and text(name.removeprefix("metrics/")) == metric:
                 for _offset, points in _points(folder / name, 0, size):
-                    yield from points
+                    if points:
+                        values, positions = zip(*points, strict=True)
+                        yield Chunk(values, positions.__getitem__)
 
 
 def _points(path: Path, offset: int, size: int) -> Iterator[tuple[int, list[tuple[float, Position]]]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..facts import Facts, MetricLog
+from ..facts import Chunk, Facts, MetricLog
 from ..model import Origin
-from ..series import Position
+from ..series import Part
 
 
 class JobSource:
@@ -36,6 +36,6 @@ class JobSource:
         """Read nothing."""
         return True
 
-    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
+    def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
         """Yield nothing."""
         yield from ()

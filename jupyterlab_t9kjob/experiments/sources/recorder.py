@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..facts import PART_BYTES, Facts, MetricLog, read_part
+from ..facts import Chunk, Facts, MetricLog, read_part, wanted_parts
 from ..model import Origin
-from ..series import Position, Series
+from ..series import NOWHERE, PART_BYTES, Part, Series
 from . import yaml_files
 from .metric_file import Batch, read_batch
 from .yaml_files import NotReadable, plain, read_mapping, seconds, text
@@ -112,25 +112,28 @@ class RecorderSource:
             if size < log.offsets.get(name, 0):  # The file was replaced.
                 log.offsets.pop(name)
                 log.series = {metric: s for metric, s in log.series.items() if not metric.startswith(f"{kind}.")}
-            for batch in batches(folder / name, log.offsets.get(name, 0), size):
+            for offset, batch in batches(folder / name, log.offsets.get(name, 0), size):
+                low, high = batch.bounds() if size > PART_BYTES else (NOWHERE, NOWHERE)
                 for metric, (values, locate) in batch.values.items():
-                    log.series.setdefault(f"{kind}.{metric}", Series()).extend(values, locate)
-                log.offsets[name] = log.offsets.get(name, 0) + batch.end
+                    series = log.series.setdefault(f"{kind}.{metric}", Series())
+                    series.note(Part(name, offset, offset + batch.end, 0, len(values), low, high))
+                    series.extend(values, locate)
+                log.offsets[name] = offset + batch.end
                 log.unreadable += batch.unreadable
                 if time.monotonic() > end:
                     complete = False
                     break
         return complete
 
-    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
-        """Yield all values of a metric, named `<type>.<metric>`."""
-        for name, (_time, size) in self.files(folder).items():
+    def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
+        """Yield the values of a metric, named `<type>.<metric>`."""
+        for name, begin, end, part in wanted_parts(self.files(folder), parts):
             kind = metric_type(name)
             if name.startswith(f"{METRICS}/") and metric.startswith(f"{kind}."):
-                for batch in batches(folder / name, 0, size):
-                    values, locate = batch.values.get(metric[len(kind) + 1 :], ((), None))
-                    if locate is not None:
-                        yield from ((value, locate(index)) for index, value in enumerate(values))
+                for _offset, batch in batches(folder / name, begin, end):
+                    found = batch.values.get(metric[len(kind) + 1 :])
+                    if found is not None:
+                        yield Chunk(*found, part)
 
 
 def metric_type(name: str) -> str:
@@ -138,8 +141,8 @@ def metric_type(name: str) -> str:
     return text(name.removeprefix(f"{METRICS}/").removesuffix(".yaml"))
 
 
-def batches(path: Path, offset: int, size: int) -> Iterator[Batch]:
-    """Yield the items of a metrics file from an offset on; files that can't be read end it.
+def batches(path: Path, offset: int, size: int) -> Iterator[tuple[int, Batch]]:
+    """Yield the items of a metrics file from an offset on, and where they begin; files that can't be read end it.
 
     Parameters
     ----------
@@ -148,21 +151,21 @@ def batches(path: Path, offset: int, size: int) -> Iterator[Batch]:
     offset
         Begin of an item.
     size
-        Size of the file.
+        Where to end.
     """
     most = PART_BYTES
     while offset < size:
         try:
-            content = read_part(path, offset, most)
+            content = read_part(path, offset, min(most, size - offset))
         except OSError:  # The next round tries again.
             return
         batch = read_batch(content)
         if batch.end == 0:
-            if len(content) < most or most >= _MOST_PART:
+            if len(content) < min(most, size - offset) or most >= _MOST_PART:
                 return
             most *= 4
             continue
-        yield batch
+        yield offset, batch
         offset += batch.end
         most = PART_BYTES
 

@@ -11,15 +11,16 @@ import math
 import re
 import struct
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from ...tensorboard.event_records import NotEvents, fields, messages
-from ..facts import Facts, MetricLog, read_part
+from ..facts import Chunk, Facts, MetricLog, read_part
 from ..model import Origin
-from ..series import Position, Series
+from ..series import Part, Position, Series
 from .yaml_files import NotReadable, flat, read_bytes, text
 
 FOLDER: Final = re.compile(r"(?:offline-)?run-(\d{8}_\d{6})-(\w+)\Z")
@@ -30,6 +31,7 @@ _BLOCK: Final = 32 * 1024
 _RECORD: Final = struct.Struct("<IHB")
 _PART: Final = 128 * _BLOCK
 _TAIL: Final = 8 * _BLOCK
+_CHUNK: Final = 1000
 _FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
 _LONGEST_NAME: Final = 500
 
@@ -123,13 +125,14 @@ class WandbSource:
                     return False
         return True
 
-    def points(self, folder: Path, metric: str) -> Iterator[tuple[float, Position]]:
-        """Yield all values of a metric."""
+    def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
+        """Yield the values of a metric."""
         for name, (_time, size) in self.files(folder).items():
-            for _offset, record in records(folder / name, 0, size):
-                found = _history(record).get(metric)
-                if found is not None:
-                    yield found
+            read = (_history(record).get(metric) for _offset, record in records(folder / name, 0, size))
+            points = (point for point in read if point is not None)
+            while some := list(islice(points, _CHUNK)):
+                values, positions = zip(*some, strict=True)
+                yield Chunk(values, positions.__getitem__)
 
 
 def _head_and_tail(path: Path, size: int) -> Iterator[bytes]:

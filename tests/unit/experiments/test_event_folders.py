@@ -59,7 +59,7 @@ def test_scalars_of_both_kinds_are_read_on(tmp_path: Path) -> None:
     last = log.series["loss"].last
     assert last is not None
     assert (last.value, last.position) == (199.0, (199.0, None, 1700000200.0))
-    assert [value for value, _position in SOURCE.points(tmp_path, "acc")] == [0.25]
+    assert [value for chunk in SOURCE.chunks(tmp_path, "acc", None) for value in chunk.values] == [0.25]
 
 
 def test_hyperparameters_and_texts_become_parameters(tmp_path: Path) -> None:

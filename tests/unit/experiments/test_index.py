@@ -13,8 +13,11 @@ from jupyter_server.services.contents.largefilemanager import LargeFileManager
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments.curves import curves_of
+from jupyterlab_t9kjob.experiments.facts import MetricLog
+from jupyterlab_t9kjob.experiments.index import _packed, _unpacked
 from jupyterlab_t9kjob.experiments.library import Library
 from jupyterlab_t9kjob.experiments.model import CurvesRequest
+from jupyterlab_t9kjob.experiments.series import Part, Position, Series
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
 
 
@@ -79,6 +82,32 @@ def test_changed_and_removed_runs(root: ContentsRoot, tmp_path: Path) -> None:
     library = opened(root, tmp_path / "cache")
     assert loss(library) == [(2, 7.0, 9.0)]
     library.close()
+
+
+def test_metrics_are_stored_as_they_are() -> None:
+    log = MetricLog({"a": 10**12, "b": 7}, {"empty": Series()}, 3)
+    for name, count, epoch in (("one", 1, None), ("many", 5000, 2.0)):
+        series = log.series[name] = Series()
+        for begin in range(0, count, 2500):
+            values = [
+                math.sin(number) if number % 50 else math.nan for number in range(begin, min(count, begin + 2500))
+            ]
+            low, high = Position(float(begin), None, 0.5), Position(float(count), None, None)
+            series.note(Part("ab"[begin > 0], begin, begin + 10**7, 0, len(values), low, high))
+            series.extend(values, lambda index, begin=begin, epoch=epoch: Position(begin + index, epoch, None))  # type: ignore[misc]
+    found = _unpacked(_packed(log))
+    assert (found.offsets, found.unreadable, list(found.series)) == (log.offsets, log.unreadable, list(log.series))
+    for name, series in found.series.items():
+        wanted = log.series[name]
+        assert list(series.samples()) == list(wanted.samples())
+        assert (series.lengths, series.parts, series.size) == (wanted.lengths, wanted.parts, wanted.size)
+        assert (series.count, series.bad, series.low, series.high) == (
+            wanted.count,
+            wanted.bad,
+            wanted.low,
+            wanted.high,
+        )
+        assert repr(series.last) == repr(wanted.last)
 
 
 @pytest.mark.parametrize("content", [b"", b"no database" * 1000])

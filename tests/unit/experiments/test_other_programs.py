@@ -134,7 +134,7 @@ def test_wandb(tmp_path: Path) -> None:
     last = log.series["val.acc"].last
     assert last is not None
     assert (last.value, last.position) == (99.0, (99.0, None, 104.0))
-    assert [value for value, _position in source.points(folder, "val.acc")][:3] == [0.0, 1.0, 2.0]
+    assert [value for chunk in source.chunks(folder, "val.acc", None) for value in chunk.values][:3] == [0.0, 1.0, 2.0]
     path.write_bytes(b"\xff" * 100_000)
     with pytest.raises(NotReadable):
         source.facts(folder)

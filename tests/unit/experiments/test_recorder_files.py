@@ -136,9 +136,8 @@ def test_reads_what_the_recorder_writes(tmp_path: Path, monkeypatch: pytest.Monk
     log = read(folder)
     assert values(log, "train.loss") == [step / 3 for step in range(5)]
     assert log.series["train.odd: name"].bad == 5
-    assert [
-        position.epoch for _value, position in SOURCE.points(folder, next(n for n in log.series if ".acc" in n))
-    ] == [1.5] * 5
+    [chunk] = SOURCE.chunks(folder, next(name for name in log.series if ".acc" in name), None)
+    assert [chunk.locate(index).epoch for index in range(5)] == [1.5] * 5
 
 
 # Rules 7 and 9
@@ -218,7 +217,7 @@ def test_a_single_spike_is_kept() -> None:
         if begin == 300_000:
             part[77_777] = 99.0
         series.extend(part, lambda index, begin=begin: Position(float(begin + index), None, None))  # type: ignore[misc]
-    assert len(series.buckets) <= MOST_BUCKETS
+    assert len(series.lengths) <= MOST_BUCKETS
     assert max(series.samples(), key=lambda sample: sample.value).position.step == 377_777
     assert max(small_curve(series)) == 99.0
     points = [(sample.position.step or 0.0, sample.value) for sample in series.samples()]
@@ -257,7 +256,7 @@ def test_an_overview_has_every_extreme(parts: list[list[float]]) -> None:
         series.extend(part, lambda index, begin=begin: Position(float(begin + index), None, None))  # type: ignore[misc]
         begin += len(part)
     samples = list(series.samples())
-    assert len(series.buckets) <= MOST_BUCKETS
+    assert len(series.lengths) <= MOST_BUCKETS
     assert series.count == len(values)
     finite = [value for value in values if math.isfinite(value)]
     assert series.bad == len(values) - len(finite)
@@ -265,5 +264,6 @@ def test_an_overview_has_every_extreme(parts: list[list[float]]) -> None:
     assert all(sample.value == values[sample.number] == values[int(sample.position.step or 0)] for sample in samples)
     for begin in range(0, len(values), series.size):
         bucket = [value for value in values[begin : begin + series.size] if math.isfinite(value)]
-        kept = [sample.value for sample in series.buckets[begin // series.size]]
+        first = sum(series.lengths[: begin // series.size])
+        kept = series.kept.values[first : first + series.lengths[begin // series.size]]
         assert {min(kept, default=0), max(kept, default=0)} == {min(bucket, default=0), max(bucket, default=0)}
