@@ -94,7 +94,7 @@ def test_metrics_are_stored_as_they_are() -> None:
             ]
             low, high = Position(float(begin), None, 0.5), Position(float(count), None, None)
             series.note(Part("ab"[begin > 0], begin, begin + 10**7, 0, len(values), low, high))
-            series.extend(values, lambda index, begin=begin, epoch=epoch: Position(begin + index, epoch, None))  # type: ignore[misc]
+            series.extend(values, lambda index, begin=begin, epoch=epoch: Position(float(begin + index), epoch, None))  # type: ignore[misc]
     found = _unpacked(_packed(log))
     assert (found.offsets, found.unreadable, list(found.series)) == (log.offsets, log.unreadable, list(log.series))
     for name, series in found.series.items():
