@@ -113,7 +113,7 @@ class StallWatch:
 
     async def start(self) -> None:
         """Begin to watch."""
-        self._end = self._engines.listen(self._heard)
+        self._subscribe()
         self._task = spawn(self._run(), "look for jobs without progress")
 
     async def stop(self) -> None:
@@ -126,6 +126,7 @@ class StallWatch:
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with each changed summary, with its stall; return a function that ends this."""
+        self._subscribe()
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener)
 
@@ -149,6 +150,10 @@ class StallWatch:
         if stall is not None and stall.since == since:
             self._stalls[ident] = stall.model_copy(update={"finding": finding})
             self._announce(ident)
+
+    def _subscribe(self) -> None:
+        if self._end is None:
+            self._end = self._engines.listen(self._heard)
 
     # -- reports ------------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     from jupyterlab_t9kjob.services import Services
     from jupyterlab_t9kjob.snapshots.service import Snapshots
     from jupyterlab_t9kjob.snapshots.taking import Limits
+    from jupyterlab_t9kjob.stacks.service import Stacks
     from jupyterlab_t9kjob.tries.service import Tries
 
     parts = SimpleNamespace(launch=FakeLaunch(), tensorboards=FakeTensorBoards(), capacity=FakeCapacity())
@@ -69,6 +70,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
             presets,
             tries,
             Experiments(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
+            Stacks(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
         )
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
