@@ -45,6 +45,7 @@ class JobFiles:
         self.words = path / "supervisor.log"
         self.strays = path / "strays.json"
         self.logs = path / "logs"
+        self.samples = path / "resources"
         self._unwritten: list[bytes] = []
 
     def attempt_logs(self, replica: str, attempt: int) -> Path:

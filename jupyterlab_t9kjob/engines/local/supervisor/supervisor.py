@@ -25,6 +25,7 @@ from .record import EndedBy, Outcome, Phase, Record, RunPlan
 from .record_keeper import RecordKeeper, log
 from .replica import Agent, Rendezvous
 from .stack_taker import StackTaker
+from .sampling import Sampling
 from .sweep_turn import SweepTurn
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Supervisor:
         self._turn = SweepTurn(plan)
         self._clone = CodeClone(files, plan)
         self._stacks = StackTaker(files, plan["uid"])
+        self._sampling = Sampling(files, plan)
         self._daemons: set[int] = set()
         self._strays: set[int] = set()
         self._strays_at = time.monotonic() + HEARTBEAT_SECONDS
@@ -172,6 +174,8 @@ class Supervisor:
             self._beat()
             self._claim.keep()
             self._turn.keep()
+            if any(agent.pid for agent in self._agents):
+                self._sampling.keep()
         for agent in self._agents:
             restart = agent.watch()
             if restart is not None:
@@ -255,6 +259,7 @@ class Supervisor:
             if agent is None:
                 self._clone.collect(pid)
                 self._stacks.collect(pid)
+                self._sampling.collect(pid)
                 continue  # An adopted process of the job that ended by itself.
             code = agent.ended(status, self._cause())
             self._keeper.unsaved = True
@@ -357,7 +362,8 @@ class Supervisor:
         return process_tree.Ending(find, pids, self._plan["grace_seconds"])
 
     def _everything(self) -> set[int]:
-        return process_tree.descendants(os.getpid()) | process_tree.marked(self._plan["uid"])
+        found = process_tree.descendants(os.getpid()) | process_tree.marked(self._plan["uid"])
+        return found - {self._sampling.pid or 0}
 
     def _all_ended(self, killed: process_tree.Killed | None) -> None:
         self._collect()
@@ -368,6 +374,7 @@ class Supervisor:
                 self._keeper.add_event("ProcessesKilled", killed, warning=True)
             return
         self._decided = outcome.with_killed(self._decided, killed)
+        self._sampling.end()
         self._claim.release()
         self._turn.note_end(self._decided)
         self._turn.release()

@@ -1,0 +1,1 @@
+"""Samples the resources that a local job uses, in a process of its own beside the supervisor; standard library only."""
