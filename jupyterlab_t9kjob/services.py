@@ -19,6 +19,7 @@ from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed import Feed
 from .jobs.metrics import MetricReader
+from .jobs.resources import ResourceService
 from .jobs.service import JobService
 from .jobs.stalls import Patience
 from .jobs.sweep_rule import SweepRules
@@ -71,6 +72,8 @@ class Services:
         Stacks of the ranks of jobs.
     artifacts
         Artifacts of these runs, and the graph of runs and artifacts.
+    resources
+        Use of CPU, memory, GPUs, network and disk by jobs.
     """
 
     jobs: JobService
@@ -87,10 +90,12 @@ class Services:
     sweeps: SweepService = field(init=False)
     sweep_runner: SweepRunner = field(init=False)
     sweep_rules: SweepRules = field(init=False)
+    resources: ResourceService = field(init=False)
 
     def __post_init__(self) -> None:
         metrics = MetricReader(self.jobs.engines)
         self.artifacts = Artifacts(self.experiments, self.jobs)
+        self.resources = ResourceService(self.jobs.engines)
         self.sweeps = SweepService(self.jobs, metrics)
         self.sweep_runner = SweepRunner(self.jobs)
         self.sweep_rules = SweepRules(self.jobs, metrics)

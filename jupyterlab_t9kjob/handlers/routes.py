@@ -32,6 +32,7 @@ from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
 from .presets import ApplyPresetHandler, PresetHandler, PresetsHandler
 from .stacks import StacksHandler
+from .resources import LogMarkersHandler, ResourcesHandler
 from .stream import StreamHandler
 from .sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
 from .tensorboard import (
@@ -53,6 +54,8 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/manifest": ManifestHandler,
     "jobs/{id}/checkpoints": CheckpointsHandler,
     "jobs/{id}/stacks": StacksHandler,
+    "jobs/{id}/resources": ResourcesHandler,
+    "jobs/{id}/log-markers": LogMarkersHandler,
     "jobs/{id}/code": CodeHandler,
     "jobs/{id}/code-file": CodeFileHandler,
     "jobs/{id}/restored-code": RestoreHandler,

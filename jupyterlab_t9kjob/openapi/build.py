@@ -33,6 +33,7 @@ from ..launch import model as launch
 from ..launch.notebooks.arguments import CELLS, INSTALL
 from ..launch.sweeps import model as sweeps
 from ..presets import model as presets
+from ..resources import model as resources
 from ..snapshots import model as snapshots
 from ..stacks import model as stacks
 from ..tensorboard import model as tensorboard
@@ -87,6 +88,8 @@ ANSWERS: dict[str, Any] = {
     "EventList": messages.EventList,
     "ManifestView": job.ManifestView,
     "Checkpoints": job.Checkpoints,
+    "ResourceView": resources.ResourceView,
+    "LogMarkers": resources.LogMarkers,
     "JobCode": snapshots.JobCode,
     "CodeText": snapshots.CodeText,
     "Restored": snapshots.Restored,

@@ -228,18 +228,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/t9kjob/jobs/{id}/stacks": {
+    "/t9kjob/jobs/{id}/resources": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** Return the kept stacks of a job's ranks, and whether new ones can be taken */
-        get: operations["listStacks"];
+        /** Return what a job uses of CPU, memory, GPUs, network and disk, or wait for newer samples */
+        get: operations["getResources"];
         put?: never;
-        /** Take the stacks of all ranks, which stand still for some milliseconds */
-        post: operations["takeStacks"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/log-markers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return lines of the log that tell of errors, warnings and checkpoints, for an axis of time */
+        get: operations["findLogMarkers"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3709,6 +3725,50 @@ export interface components {
              */
             removed: number;
         };
+        /**
+         * LogMarker
+         * @description A line of the log that stands on the axis of time.
+         */
+        LogMarker: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "error" | "warning" | "checkpoint";
+            /**
+             * Time
+             * @description Seconds since the epoch, UTC.
+             */
+            time: number;
+            /** Replica */
+            replica: string;
+            /** Stream */
+            stream: string;
+            /**
+             * Offset
+             * @description Offset of the line in its stream, in bytes.
+             */
+            offset: number;
+            /**
+             * Text
+             * @description The line, cut after 200 characters.
+             */
+            text: string;
+        };
+        /**
+         * LogMarkers
+         * @description Lines of the log that stand on the axis of time.
+         */
+        LogMarkers: {
+            /** Markers */
+            markers: components["schemas"]["LogMarker"][];
+            /**
+             * Complete
+             * @description False if there are more such lines.
+             * @default true
+             */
+            complete: boolean;
+        };
         LogMessage: components["schemas"]["LogStreams"] | components["schemas"]["LogPage"] | components["schemas"]["LogAppend"] | components["schemas"]["LogHits"] | components["schemas"]["SocketError"];
         /**
          * LogPage
@@ -4030,26 +4090,6 @@ export interface components {
              * @default null
              */
             until: number | null;
-        };
-        /**
-         * MissingStacks
-         * @description Ranks or a replica without an answer.
-         */
-        MissingStacks: {
-            /** Who */
-            who: string;
-            /** Sentence */
-            sentence: string;
-            /**
-             * Hint
-             * @default null
-             */
-            hint: string | null;
-            /**
-             * Verbatim
-             * @default null
-             */
-            verbatim: string | null;
         };
         /**
          * Mount
@@ -5409,6 +5449,237 @@ export interface components {
             spec: components["schemas"]["JobSpecInput"];
         };
         /**
+         * ResourceCurve
+         * @description Values of one part of the job at the times of the answer; null where there is no value.
+         */
+        ResourceCurve: {
+            /**
+             * Part
+             * @description `spread`: mean and extremes of all replicas, instead of a curve for each.
+             * @enum {string}
+             */
+            part: "job" | "replica" | "rank" | "gpu" | "spread";
+            /**
+             * Replica
+             * @default null
+             */
+            replica: string | null;
+            /**
+             * Number
+             * @description Global rank, or number of the GPU in its replica.
+             * @default null
+             */
+            number: number | null;
+            /**
+             * Low
+             * @description Smallest values.
+             */
+            low: (number | null)[];
+            /** Mean */
+            mean: (number | null)[];
+            /**
+             * High
+             * @description Largest values.
+             */
+            high: (number | null)[];
+        };
+        /**
+         * ResourceFinding
+         * @description A sentence about the use of resources, with its evidence and a way to check it.
+         */
+        ResourceFinding: {
+            /** Code */
+            code: string;
+            /** Sentence */
+            sentence: string;
+            /** Evidence */
+            evidence: string;
+            /**
+             * Check
+             * @description How to check it, or what to change.
+             */
+            check: string;
+            /**
+             * Replica
+             * @default null
+             */
+            replica: string | null;
+            /**
+             * Rank
+             * @default null
+             */
+            rank: number | null;
+            /**
+             * Since
+             * @description Seconds since the epoch, UTC.
+             */
+            since: number;
+            /**
+             * Until
+             * @description Seconds since the epoch, UTC.
+             */
+            until: number;
+        };
+        /**
+         * ResourceLevel
+         * @description A horizontal line in the charts of a metric.
+         */
+        ResourceLevel: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "limit" | "request" | "share";
+            /** Value */
+            value: number;
+            /** Label */
+            label: string;
+        };
+        /**
+         * ResourceRow
+         * @description A metric.
+         */
+        ResourceRow: {
+            /**
+             * Metric
+             * @description gpu_use, gpu_memory, gpu_power, cpu, memory, network, disk.
+             */
+            metric: string;
+            /** Title */
+            title: string;
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "percent" | "bytes" | "cores" | "bytes_per_second" | "watts";
+            /**
+             * Scope
+             * @description What the values cover, where that is not obvious.
+             * @default null
+             */
+            scope: string | null;
+            /**
+             * Facts
+             * @description Single figures: “mean 88 %”.
+             */
+            facts: string[];
+            /** Curves */
+            curves: components["schemas"]["ResourceCurve"][];
+            /** Levels */
+            levels: components["schemas"]["ResourceLevel"][];
+            /**
+             * Missing
+             * @description Why there are no values.
+             * @default null
+             */
+            missing: string | null;
+        };
+        /**
+         * ResourceUsage
+         * @description What the job used in total.
+         */
+        ResourceUsage: {
+            /**
+             * Gpu Hours
+             * @description GPUs × hours of all attempts; null for a job without GPUs.
+             * @default null
+             */
+            gpu_hours: number | null;
+            /**
+             * Gpu Hours Source
+             * @default null
+             */
+            gpu_hours_source: string | null;
+            /**
+             * Energy Joules
+             * @description Of the GPUs; null where it is not measured.
+             * @default null
+             */
+            energy_joules: number | null;
+            /**
+             * Energy Source
+             * @default null
+             */
+            energy_source: string | null;
+        };
+        /**
+         * ResourceView
+         * @description Use of resources in a range of time.
+         */
+        ResourceView: {
+            /**
+             * Version
+             * @description Changes when there are newer samples.
+             */
+            version: string;
+            /**
+             * Source
+             * @description Code of the source: processes, prometheus, metrics_api.
+             * @default null
+             */
+            source: string | null;
+            /**
+             * Source Label
+             * @description Source and resolution in words.
+             * @default null
+             */
+            source_label: string | null;
+            /**
+             * Interval
+             * @description Seconds between two samples of the source.
+             * @default null
+             */
+            interval: number | null;
+            /**
+             * Resolution
+             * @description Seconds that a point of this answer stands for, on the mean.
+             * @default null
+             */
+            resolution: number | null;
+            /**
+             * First
+             * @description Start of all samples; null before the first one.
+             * @default null
+             */
+            first: number | null;
+            /**
+             * Last
+             * @description End of all samples.
+             * @default null
+             */
+            last: number | null;
+            /**
+             * Times
+             * @description Start of each point, seconds since the epoch.
+             */
+            times: number[];
+            /**
+             * Gaps
+             * @description Indexes of points before which samples are missing, in `times`.
+             */
+            gaps: number[];
+            /** Rows */
+            rows: components["schemas"]["ResourceRow"][];
+            /**
+             * Replicas
+             * @description Replicas that have samples.
+             */
+            replicas: string[];
+            /** Findings */
+            findings: components["schemas"]["ResourceFinding"][];
+            usage: components["schemas"]["ResourceUsage"];
+            /**
+             * @description Why there are no samples, and who can change that.
+             * @default null
+             */
+            unavailable: components["schemas"]["Reason"] | null;
+            /**
+             * @description Why there are no newer samples although the job runs.
+             * @default null
+             */
+            trouble: components["schemas"]["Reason"] | null;
+        };
+        /**
          * Resources
          * @description Resources that one replica requests.
          */
@@ -6595,218 +6866,13 @@ export interface components {
             request: number | null;
         };
         /**
-         * StackDump
-         * @description Stacks of a job's ranks at one moment.
-         */
-        StackDump: {
-            /** Id */
-            id: string;
-            /**
-             * Time
-             * @description Seconds since the epoch, UTC.
-             */
-            time: number;
-            /**
-             * Seconds
-             * @description How long taking them took.
-             */
-            seconds: number;
-            /**
-             * Method
-             * @enum {string}
-             */
-            method: "py-spy" | "faulthandler";
-            /**
-             * Native
-             * @default false
-             */
-            native: boolean;
-            /**
-             * Automatic
-             * @description Taken by the server when the job stopped to make progress.
-             * @default false
-             */
-            automatic: boolean;
-            /**
-             * Ranks
-             * @description Ranks whose stacks were taken.
-             */
-            ranks: number;
-            /**
-             * Expected
-             * @description Ranks of the job; null if unknown.
-             * @default null
-             */
-            expected: number | null;
-            /**
-             * Finding
-             * @description “7 ranks wait in all_reduce, rank 3 is in data loading”.
-             * @default null
-             */
-            finding: string | null;
-            /**
-             * Detail
-             * @description The finding with the places in the files.
-             * @default null
-             */
-            detail: string | null;
-            /**
-             * Groups
-             * @description The smallest group first.
-             */
-            groups: components["schemas"]["StackGroup"][];
-            /** Missing */
-            missing: components["schemas"]["MissingStacks"][];
-        };
-        /**
-         * StackFrame
-         * @description A frame of a stack.
-         */
-        StackFrame: {
-            /** Function */
-            function: string;
-            /**
-             * File
-             * @description As the process names it.
-             */
-            file: string;
-            /**
-             * Path
-             * @description Path in the contents API; null if the lab does not see the file.
-             * @default null
-             */
-            path: string | null;
-            /**
-             * Line
-             * @description From 1; 0 if it is unknown.
-             */
-            line: number;
-            /**
-             * Code
-             * @description The line as the file has it now.
-             * @default null
-             */
-            code: string | null;
-            /**
-             * Library
-             * @default false
-             */
-            library: boolean;
-            /**
-             * Native
-             * @default false
-             */
-            native: boolean;
-        };
-        /**
-         * StackGroup
-         * @description Ranks with equal stacks: the same functions and files, and the same lines of the user's own files.
-         */
-        StackGroup: {
-            /** Members */
-            members: components["schemas"]["StackMember"][];
-            /**
-             * Title
-             * @description “7 ranks wait in all_reduce”.
-             */
-            title: string;
-            /**
-             * Place
-             * @description Innermost line of the user's own files: “train.py:88”.
-             * @default null
-             */
-            place: string | null;
-            /**
-             * Doing
-             * @description Kind of the innermost known frame; null if none is known.
-             * @default null
-             */
-            doing: ("collective" | "joining" | "data" | "checkpoint" | "compilation" | "backward" | "optimizer" | "device") | null;
-            /**
-             * Note
-             * @description Sentence about the state of the process, if that says something.
-             * @default null
-             */
-            note: string | null;
-            /**
-             * Frames
-             * @description The innermost frame first.
-             */
-            frames: components["schemas"]["StackFrame"][];
-            /**
-             * Threads
-             * @description Other threads of the group's first rank.
-             */
-            threads: components["schemas"]["StackThread"][];
-        };
-        /**
-         * StackList
-         * @description The kept stacks of a job, and whether new ones can be taken.
-         */
-        StackList: {
-            available: components["schemas"]["Capability"];
-            /**
-             * Automatic
-             * @description The server takes the stacks of this job by itself, once, when it stops to make progress.
-             */
-            automatic: boolean;
-            /**
-             * Dumps
-             * @description The newest first.
-             */
-            dumps: components["schemas"]["StackDump"][];
-        };
-        /**
-         * StackMember
-         * @description A rank of a group.
-         */
-        StackMember: {
-            /**
-             * Rank
-             * @description Global rank; null if it is unknown.
-             * @default null
-             */
-            rank: number | null;
-            /** Replica */
-            replica: string;
-            /** Pid */
-            pid: number;
-            /**
-             * State
-             * @description State of the process as Linux writes it: R, S, D, T, Z.
-             * @default
-             */
-            state: string;
-            /**
-             * Other Threads
-             * @default 0
-             */
-            other_threads: number;
-        };
-        /**
-         * StackThread
-         * @description A thread beside the main one, or the main thread of a child process of the rank.
-         */
-        StackThread: {
-            /** Name */
-            name: string;
-            /**
-             * Pid
-             * @description The child process; null for a thread of the rank itself.
-             * @default null
-             */
-            pid: number | null;
-            /** Frames */
-            frames: components["schemas"]["StackFrame"][];
-        };
-        /**
          * Stall
          * @description A running job makes no progress.
          */
         Stall: {
             /**
              * Kind
-             * @description progress: the next step takes far longer than the steps before. output: the job has reported no steps yet, has written no line and had no event.
+             * @description progress: the next step takes far longer than the steps before. output: the job has not yet reported steps, has written no line and had no event.
              * @enum {string}
              */
             kind: "progress" | "output";
@@ -7113,18 +7179,6 @@ export interface components {
             value: string;
             /** Effect */
             effect: string;
-        };
-        /**
-         * TakeStacks
-         * @description Take the stacks of all ranks of a job.
-         */
-        TakeStacks: {
-            /**
-             * Native
-             * @description Also frames of C and C++, which takes longer.
-             * @default false
-             */
-            native?: boolean;
         };
         /**
          * TakenSnapshot
@@ -7721,6 +7775,8 @@ export type LogAppend = components['schemas']['LogAppend'];
 export type LogHit = components['schemas']['LogHit'];
 export type LogHits = components['schemas']['LogHits'];
 export type LogLine = components['schemas']['LogLine'];
+export type LogMarker = components['schemas']['LogMarker'];
+export type LogMarkers = components['schemas']['LogMarkers'];
 export type LogMessage = components['schemas']['LogMessage'];
 export type LogPage = components['schemas']['LogPage'];
 export type LogRequest = components['schemas']['LogRequest'];
@@ -7733,7 +7789,6 @@ export type MedianRule = components['schemas']['MedianRule'];
 export type MedianRuleInput = components['schemas']['MedianRuleInput'];
 export type MetricSummary = components['schemas']['MetricSummary'];
 export type MissingSpan = components['schemas']['MissingSpan'];
-export type MissingStacks = components['schemas']['MissingStacks'];
 export type Mount = components['schemas']['Mount'];
 export type MountInput = components['schemas']['MountInput'];
 export type NamespaceQuota = components['schemas']['NamespaceQuota'];
@@ -7780,6 +7835,12 @@ export type ReplicaSpec = components['schemas']['ReplicaSpec'];
 export type ReplicaSpecInput = components['schemas']['ReplicaSpecInput'];
 export type RepositoryFacts = components['schemas']['RepositoryFacts'];
 export type RepositoryRequest = components['schemas']['RepositoryRequest'];
+export type ResourceCurve = components['schemas']['ResourceCurve'];
+export type ResourceFinding = components['schemas']['ResourceFinding'];
+export type ResourceLevel = components['schemas']['ResourceLevel'];
+export type ResourceRow = components['schemas']['ResourceRow'];
+export type ResourceUsage = components['schemas']['ResourceUsage'];
+export type ResourceView = components['schemas']['ResourceView'];
 export type Resources = components['schemas']['Resources'];
 export type ResourcesInput = components['schemas']['ResourcesInput'];
 export type RestartTexts = components['schemas']['RestartTexts'];
@@ -7814,12 +7875,6 @@ export type SnapshotDiffRequest = components['schemas']['SnapshotDiffRequest'];
 export type SnapshotPreview = components['schemas']['SnapshotPreview'];
 export type SnapshotRequest = components['schemas']['SnapshotRequest'];
 export type SocketError = components['schemas']['SocketError'];
-export type StackDump = components['schemas']['StackDump'];
-export type StackFrame = components['schemas']['StackFrame'];
-export type StackGroup = components['schemas']['StackGroup'];
-export type StackList = components['schemas']['StackList'];
-export type StackMember = components['schemas']['StackMember'];
-export type StackThread = components['schemas']['StackThread'];
 export type Stall = components['schemas']['Stall'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type Subscribe = components['schemas']['Subscribe'];
@@ -7832,7 +7887,6 @@ export type SweepProblem = components['schemas']['SweepProblem'];
 export type SweepResult = components['schemas']['SweepResult'];
 export type SweepResults = components['schemas']['SweepResults'];
 export type Taint = components['schemas']['Taint'];
-export type TakeStacks = components['schemas']['TakeStacks'];
 export type TakenSnapshot = components['schemas']['TakenSnapshot'];
 export type TakenSnapshotInput = components['schemas']['TakenSnapshotInput'];
 export type Tensor = components['schemas']['Tensor'];
@@ -8913,9 +8967,15 @@ export interface operations {
             };
         };
     };
-    listStacks: {
+    getResources: {
         parameters: {
-            query?: never;
+            query?: {
+                from?: number;
+                to?: number;
+                points?: number;
+                by?: "sum" | "replica" | "unit";
+                version?: string;
+            };
             header?: never;
             path: {
                 id: string;
@@ -8930,7 +8990,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StackList"];
+                    "application/json": components["schemas"]["ResourceView"];
                 };
             };
             /** @description The request is malformed */
@@ -8971,7 +9031,7 @@ export interface operations {
             };
         };
     };
-    takeStacks: {
+    findLogMarkers: {
         parameters: {
             query?: never;
             header?: never;
@@ -8980,19 +9040,15 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TakeStacks"];
-            };
-        };
+        requestBody?: never;
         responses: {
             /** @description OK */
-            201: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StackDump"];
+                    "application/json": components["schemas"]["LogMarkers"];
                 };
             };
             /** @description The request is malformed */
@@ -9015,33 +9071,6 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApiError"];
-                };
-            };
-            /** @description The object exists, or its phase does not allow the action */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApiError"];
-                };
-            };
-            /** @description The request or the answer is too large */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApiError"];
-                };
-            };
-            /** @description A field is invalid */
-            422: {
                 headers: {
                     [name: string]: unknown;
                 };

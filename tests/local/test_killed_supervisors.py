@@ -42,7 +42,8 @@ def caretakers(directory: Path) -> list[int]:
     found = {}
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name.isdecimal() and str(directory).encode() in (entry / "cmdline").read_bytes().split(b"\0"):
+            command = (entry / "cmdline").read_bytes().split(b"\0") if entry.name.isdecimal() else []
+            if str(directory).encode() in command and not any(b"/sampler/" in part for part in command):
                 found[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue

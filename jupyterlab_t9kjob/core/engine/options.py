@@ -15,6 +15,7 @@ from ..checks import Capability, Preview
 from ..job import Event, ManifestView
 from ..lab import Lab
 from ..manifests.schema import KindSchema
+from ..resources import Samples, SampleSpan
 from ..spec import JobSpec
 from ..stacks.raw import TakenStacks
 from ..sweep import Verdict
@@ -167,6 +168,40 @@ class HasQueues(Protocol):
 
     async def queues(self, namespace: str) -> QueueList:
         """Return the queues that a job in a namespace can be put into."""
+
+
+@runtime_checkable
+class HasResources(Protocol):
+    """The engine knows, or may know, what its jobs use of CPU, memory, GPUs, network and disk.
+
+    States: no samples yet (`Samples.tiers` is empty, `unavailable` is None), samples, samples with `trouble` (the
+    source was lost, older samples are kept), and `unavailable` with the reason and who can change that.
+    """
+
+    async def samples(self, uid: str, span: SampleSpan) -> Samples:
+        """Return a job's samples, also after its end.
+
+        Parameters
+        ----------
+        uid
+            The job.
+        span
+            Range and number of points that are needed, for engines that ask another service.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+    async def samples_version(self, uid: str) -> str:
+        """Return a text that changes when there are newer samples. It is called once a second while a page waits.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
 
 
 @runtime_checkable

@@ -18,6 +18,7 @@ from ...core.engine.protocol import Edited, Listener, Prepare
 from ...core.errors import Conflict, FieldError, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.log_sources import LogFile
+from ...core.resources import Samples, SampleSpan
 from ...core.spec import JobSpec
 from ...core.stacks.raw import TakenStacks
 from ...core.sweep import Verdict
@@ -33,6 +34,7 @@ from .jobs.events import events_of
 from .jobs.expiry import remove_expired
 from .jobs.output_time import last_output
 from .jobs.refusals import DESIRED, NEEDS_UNIX, demand_action, no_manifest, unusable_home
+from .jobs.resources import samples_of, version_of
 from .jobs.stacks import stacks_capability, take_stacks
 from .jobs.store import Store
 from .jobs.store_thread import StoreThread
@@ -200,6 +202,16 @@ class LocalEngine:
     async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
         """Take the stacks of all ranks, see `core.engine.options.TakesStacks`."""
         return await take_stacks(self._store.get(uid), native=native)
+
+    async def samples(self, uid: str, span: SampleSpan) -> Samples:
+        """Return all samples of the job, see `core.engine.options.HasResources`."""
+        job = self._store.get(uid)
+        return await on_disk(job.files.path, samples_of, job)
+
+    async def samples_version(self, uid: str) -> str:
+        """Return a text that changes with each new sample."""
+        files = self._store.get(uid).files
+        return await on_disk(files.path, version_of, files)
 
     async def capacity(self, namespace: str) -> Capacity:
         """Return the free amounts of this machine."""

@@ -1,7 +1,7 @@
 """Files of blocks with checksums. A file that was cut or damaged is readable up to, and after, the bad place.
 
-A block has a head (magic, kind, length and CRC-32 of the payload) and a payload: the columns as JSON, or a frame. A frame
-has its time, its duration and, for each column, one value or the three values minimum, mean and maximum as 32-bit floats.
+A block has a head (magic, kind, length and CRC-32 of the payload) and a payload: the columns as JSON, or a frame. A
+frame has its time, its duration and, for each column, one value, or minimum, mean and maximum, as 32-bit floats.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ import struct
 import sys
 import zlib
 from array import array
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ...core.resources import Column, Segment
 from ...core.system.files import write_all
-from .columns import Column
 
 MOST_BYTES: Final = 256 * 1024 * 1024
 """Largest file that is read; files are trimmed long before."""
@@ -27,32 +26,6 @@ _HEAD: Final = struct.Struct("<4sBII")
 _FRAME: Final = struct.Struct("<dd")
 _COLUMNS, _VALUES = 1, 2
 _MOST_PAYLOAD: Final = 16 * 1024 * 1024
-
-
-@dataclass
-class Segment:
-    """Consecutive frames with the same columns.
-
-    Attributes
-    ----------
-    columns
-        The columns.
-    width
-        Values for each column: 1, or 3 for minimum, mean and maximum.
-    facts
-        Facts that the writer noted with the columns, such as limits.
-    times, seconds
-        Start and duration of each frame, in seconds.
-    values
-        The values of all frames.
-    """
-
-    columns: list[Column]
-    width: int
-    facts: dict[str, Any]
-    times: array[float] = field(default_factory=lambda: array("d"))
-    seconds: array[float] = field(default_factory=lambda: array("d"))
-    values: array[float] = field(default_factory=lambda: array("f"))
 
 
 def columns_block(columns: list[Column], width: int, facts: dict[str, Any]) -> bytes:

@@ -1,7 +1,7 @@
 """Writes samples in three tiers: each sample for an hour, minutes for a day, ten minutes for months.
 
-A tier keeps up to twice its time before its file is rewritten. A process that is killed loses at most the minute, or the
-ten minutes, that have not ended; the finer tier still has them.
+A tier keeps up to twice its time before its file is rewritten. A process that is killed loses at most the minute, or
+the ten minutes, that have not ended; the finer tier still has them.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ...core.resources import Column
 from ...core.system.files import write_atomically
 from .blocks import append, columns_block, frame_block, read
-from .columns import Column
 
 
 @dataclass(frozen=True)

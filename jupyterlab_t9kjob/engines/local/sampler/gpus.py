@@ -1,4 +1,4 @@
-"""Use of GPUs by NVIDIA's management library (NVML), which is called directly: the standard library has no module for it.
+"""Use of GPUs by NVIDIA's management library (NVML), which is called through ctypes.
 
 See https://docs.nvidia.com/deploy/nvml-api for the functions and their structures.
 """

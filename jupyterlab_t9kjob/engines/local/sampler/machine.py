@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -50,15 +51,11 @@ def periods() -> tuple[int, int] | None:
 def memory_limit() -> int | None:
     """Return the memory that this container may use, or that the machine has, in bytes; None if unknown."""
     limits = []
-    try:
+    with contextlib.suppress(OSError, StopIteration, ValueError, IndexError):
         total = next(line for line in (PROC / "meminfo").read_text().splitlines() if line.startswith("MemTotal:"))
         limits.append(int(total.split()[1]) * 1024)
-    except (OSError, StopIteration, ValueError, IndexError):
-        pass
-    try:
+    with contextlib.suppress(OSError, ValueError):  # No such file, or "max".
         limits.append(int(_own_cgroup("memory.max")))
-    except (OSError, ValueError):  # No such file, or "max".
-        pass
     return min(limits, default=None)
 
 

@@ -1,7 +1,7 @@
 """Takes a sample of a job every few seconds and appends it to the job's directory.
 
-The time between samples is at least `INTERVAL_SECONDS`, and longer where a sample is expensive, so that sampling takes at
-most `SHARE` of a core.
+The time between samples is at least `INTERVAL_SECONDS`, and longer where a sample is expensive, so that sampling takes
+at most `SHARE` of a core.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
+from ....core.resources import Column
 from ....core.system.processes import LINUX
-from ....resources.storage.columns import Column
 from ....resources.storage.writer import SampleWriter
 from ..supervisor.job_files import JobFiles
 from ..supervisor.record import ReplicaRecord
@@ -50,7 +50,7 @@ class Sampler:
         self._before: _Totals | None = None
 
     def sample(self) -> tuple[float, float, dict[Column, float], dict[str, Any]] | None:
-        """Return time, duration, values and facts of the time since the last call; None for the first call (blocking)."""
+        """Return time, duration, values and facts since the last call; None for the first call (blocking)."""
         now, clock = time.time(), time.monotonic()
         totals = _Totals(self._processes.read(), self._devices())
         before, self._before = self._before, totals

@@ -71,14 +71,15 @@ class Sampling:
 
     def end(self) -> None:
         """End the sampler. One that hangs in the kernel is left behind: it must not hold up the end of the job."""
-        if self.pid is None:
+        pid = self.pid
+        if pid is None:
             return
         begun = time.monotonic()
         for number, seconds in ((signal.SIGTERM, LEAVE_SECONDS / 2), (signal.SIGKILL, LEAVE_SECONDS)):
-            process_tree.send([self.pid], number)
+            process_tree.send([pid], number)
             while time.monotonic() < begun + seconds:
                 with contextlib.suppress(ChildProcessError):
-                    if os.waitpid(self.pid, os.WNOHANG)[0] == self.pid:
+                    if os.waitpid(pid, os.WNOHANG)[0] == pid:
                         self.pid = None
                         return
                 time.sleep(0.005)
