@@ -31,8 +31,8 @@ from .jobs import (
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
 from .presets import ApplyPresetHandler, PresetHandler, PresetsHandler
-from .stacks import StacksHandler
 from .resources import LogMarkersHandler, ResourcesHandler
+from .stacks import StacksHandler
 from .stream import StreamHandler
 from .sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
 from .tensorboard import (

@@ -228,6 +228,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/jobs/{id}/stacks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the kept stacks of a job's ranks, and whether new ones can be taken */
+        get: operations["listStacks"];
+        put?: never;
+        /** Take the stacks of all ranks, which stand still for some milliseconds */
+        post: operations["takeStacks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/jobs/{id}/resources": {
         parameters: {
             query?: never;
@@ -4092,6 +4110,26 @@ export interface components {
             until: number | null;
         };
         /**
+         * MissingStacks
+         * @description Ranks or a replica without an answer.
+         */
+        MissingStacks: {
+            /** Who */
+            who: string;
+            /** Sentence */
+            sentence: string;
+            /**
+             * Hint
+             * @default null
+             */
+            hint: string | null;
+            /**
+             * Verbatim
+             * @default null
+             */
+            verbatim: string | null;
+        };
+        /**
          * Mount
          * @description A PVC and its path in the job.
          */
@@ -6866,13 +6904,218 @@ export interface components {
             request: number | null;
         };
         /**
+         * StackDump
+         * @description Stacks of a job's ranks at one moment.
+         */
+        StackDump: {
+            /** Id */
+            id: string;
+            /**
+             * Time
+             * @description Seconds since the epoch, UTC.
+             */
+            time: number;
+            /**
+             * Seconds
+             * @description How long taking them took.
+             */
+            seconds: number;
+            /**
+             * Method
+             * @enum {string}
+             */
+            method: "py-spy" | "faulthandler";
+            /**
+             * Native
+             * @default false
+             */
+            native: boolean;
+            /**
+             * Automatic
+             * @description Taken by the server when the job stopped to make progress.
+             * @default false
+             */
+            automatic: boolean;
+            /**
+             * Ranks
+             * @description Ranks whose stacks were taken.
+             */
+            ranks: number;
+            /**
+             * Expected
+             * @description Ranks of the job; null if unknown.
+             * @default null
+             */
+            expected: number | null;
+            /**
+             * Finding
+             * @description “7 ranks wait in all_reduce, rank 3 is in data loading”.
+             * @default null
+             */
+            finding: string | null;
+            /**
+             * Detail
+             * @description The finding with the places in the files.
+             * @default null
+             */
+            detail: string | null;
+            /**
+             * Groups
+             * @description The smallest group first.
+             */
+            groups: components["schemas"]["StackGroup"][];
+            /** Missing */
+            missing: components["schemas"]["MissingStacks"][];
+        };
+        /**
+         * StackFrame
+         * @description A frame of a stack.
+         */
+        StackFrame: {
+            /** Function */
+            function: string;
+            /**
+             * File
+             * @description As the process names it.
+             */
+            file: string;
+            /**
+             * Path
+             * @description Path in the contents API; null if the lab does not see the file.
+             * @default null
+             */
+            path: string | null;
+            /**
+             * Line
+             * @description From 1; 0 if it is unknown.
+             */
+            line: number;
+            /**
+             * Code
+             * @description The line as the file has it now.
+             * @default null
+             */
+            code: string | null;
+            /**
+             * Library
+             * @default false
+             */
+            library: boolean;
+            /**
+             * Native
+             * @default false
+             */
+            native: boolean;
+        };
+        /**
+         * StackGroup
+         * @description Ranks with equal stacks: the same functions and files, and the same lines of the user's own files.
+         */
+        StackGroup: {
+            /** Members */
+            members: components["schemas"]["StackMember"][];
+            /**
+             * Title
+             * @description “7 ranks wait in all_reduce”.
+             */
+            title: string;
+            /**
+             * Place
+             * @description Innermost line of the user's own files: “train.py:88”.
+             * @default null
+             */
+            place: string | null;
+            /**
+             * Doing
+             * @description Kind of the innermost known frame; null if none is known.
+             * @default null
+             */
+            doing: ("collective" | "joining" | "data" | "checkpoint" | "compilation" | "backward" | "optimizer" | "device") | null;
+            /**
+             * Note
+             * @description Sentence about the state of the process, if that says something.
+             * @default null
+             */
+            note: string | null;
+            /**
+             * Frames
+             * @description The innermost frame first.
+             */
+            frames: components["schemas"]["StackFrame"][];
+            /**
+             * Threads
+             * @description Other threads of the group's first rank.
+             */
+            threads: components["schemas"]["StackThread"][];
+        };
+        /**
+         * StackList
+         * @description The kept stacks of a job, and whether new ones can be taken.
+         */
+        StackList: {
+            available: components["schemas"]["Capability"];
+            /**
+             * Automatic
+             * @description The server takes the stacks of this job by itself, once, when it stops to make progress.
+             */
+            automatic: boolean;
+            /**
+             * Dumps
+             * @description The newest first.
+             */
+            dumps: components["schemas"]["StackDump"][];
+        };
+        /**
+         * StackMember
+         * @description A rank of a group.
+         */
+        StackMember: {
+            /**
+             * Rank
+             * @description Global rank; null if it is unknown.
+             * @default null
+             */
+            rank: number | null;
+            /** Replica */
+            replica: string;
+            /** Pid */
+            pid: number;
+            /**
+             * State
+             * @description State of the process as Linux writes it: R, S, D, T, Z.
+             * @default
+             */
+            state: string;
+            /**
+             * Other Threads
+             * @default 0
+             */
+            other_threads: number;
+        };
+        /**
+         * StackThread
+         * @description A thread beside the main one, or the main thread of a child process of the rank.
+         */
+        StackThread: {
+            /** Name */
+            name: string;
+            /**
+             * Pid
+             * @description The child process; null for a thread of the rank itself.
+             * @default null
+             */
+            pid: number | null;
+            /** Frames */
+            frames: components["schemas"]["StackFrame"][];
+        };
+        /**
          * Stall
          * @description A running job makes no progress.
          */
         Stall: {
             /**
              * Kind
-             * @description progress: the next step takes far longer than the steps before. output: the job has not yet reported steps, has written no line and had no event.
+             * @description progress: the next step takes far longer than the steps before. output: the job has reported no steps yet, has written no line and had no event.
              * @enum {string}
              */
             kind: "progress" | "output";
@@ -7179,6 +7422,18 @@ export interface components {
             value: string;
             /** Effect */
             effect: string;
+        };
+        /**
+         * TakeStacks
+         * @description Take the stacks of all ranks of a job.
+         */
+        TakeStacks: {
+            /**
+             * Native
+             * @description Also frames of C and C++, which takes longer.
+             * @default false
+             */
+            native?: boolean;
         };
         /**
          * TakenSnapshot
@@ -7789,6 +8044,7 @@ export type MedianRule = components['schemas']['MedianRule'];
 export type MedianRuleInput = components['schemas']['MedianRuleInput'];
 export type MetricSummary = components['schemas']['MetricSummary'];
 export type MissingSpan = components['schemas']['MissingSpan'];
+export type MissingStacks = components['schemas']['MissingStacks'];
 export type Mount = components['schemas']['Mount'];
 export type MountInput = components['schemas']['MountInput'];
 export type NamespaceQuota = components['schemas']['NamespaceQuota'];
@@ -7875,6 +8131,12 @@ export type SnapshotDiffRequest = components['schemas']['SnapshotDiffRequest'];
 export type SnapshotPreview = components['schemas']['SnapshotPreview'];
 export type SnapshotRequest = components['schemas']['SnapshotRequest'];
 export type SocketError = components['schemas']['SocketError'];
+export type StackDump = components['schemas']['StackDump'];
+export type StackFrame = components['schemas']['StackFrame'];
+export type StackGroup = components['schemas']['StackGroup'];
+export type StackList = components['schemas']['StackList'];
+export type StackMember = components['schemas']['StackMember'];
+export type StackThread = components['schemas']['StackThread'];
 export type Stall = components['schemas']['Stall'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type Subscribe = components['schemas']['Subscribe'];
@@ -7887,6 +8149,7 @@ export type SweepProblem = components['schemas']['SweepProblem'];
 export type SweepResult = components['schemas']['SweepResult'];
 export type SweepResults = components['schemas']['SweepResults'];
 export type Taint = components['schemas']['Taint'];
+export type TakeStacks = components['schemas']['TakeStacks'];
 export type TakenSnapshot = components['schemas']['TakenSnapshot'];
 export type TakenSnapshotInput = components['schemas']['TakenSnapshotInput'];
 export type Tensor = components['schemas']['Tensor'];
@@ -8949,6 +9212,153 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listStacks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackList"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    takeStacks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TakeStacks"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StackDump"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

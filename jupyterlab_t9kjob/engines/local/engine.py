@@ -18,7 +18,6 @@ from ...core.engine.protocol import Edited, Listener, Prepare
 from ...core.errors import Conflict, FieldError, Unavailable
 from ...core.job import Action, EngineName, Event, Job, JobSummary, ManifestView, Replica
 from ...core.log_sources import LogFile
-from ...core.resources import Samples, SampleSpan
 from ...core.spec import JobSpec
 from ...core.stacks.raw import TakenStacks
 from ...core.sweep import Verdict
@@ -32,9 +31,8 @@ from .facts import FACTS
 from .jobs.api_views import Views
 from .jobs.events import events_of
 from .jobs.expiry import remove_expired
-from .jobs.output_time import last_output
+from .jobs.readings import ReadsJobs
 from .jobs.refusals import DESIRED, NEEDS_UNIX, demand_action, no_manifest, unusable_home
-from .jobs.resources import samples_of, version_of
 from .jobs.stacks import stacks_capability, take_stacks
 from .jobs.store import Store
 from .jobs.store_thread import StoreThread
@@ -57,7 +55,7 @@ _REQUEST_NOT_WRITTEN = _("The request could not be written: {problem}.", problem
 _NOT_REMOVED = _("The job could not be removed: {problem}.", problem="")
 
 
-class LocalEngine:
+class LocalEngine(ReadsJobs):
     """Jobs on this machine.
 
     Parameters
@@ -190,11 +188,6 @@ class LocalEngine:
         self._store.get(uid)
         return lambda: None
 
-    async def last_output(self, uid: str) -> float | None:
-        """Return the time of the last line, see `core.engine.options.KnowsOutput`."""
-        job = self._store.get(uid)
-        return await on_disk(job.files.path, last_output, job)
-
     async def stacks_capability(self, uid: str) -> Capability:
         """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
         return stacks_capability(await self.job(uid), self._store.get(uid).plan)
@@ -202,16 +195,6 @@ class LocalEngine:
     async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
         """Take the stacks of all ranks, see `core.engine.options.TakesStacks`."""
         return await take_stacks(self._store.get(uid), native=native)
-
-    async def samples(self, uid: str, span: SampleSpan) -> Samples:
-        """Return all samples of the job, see `core.engine.options.HasResources`."""
-        job = self._store.get(uid)
-        return await on_disk(job.files.path, samples_of, job)
-
-    async def samples_version(self, uid: str) -> str:
-        """Return a text that changes with each new sample."""
-        files = self._store.get(uid).files
-        return await on_disk(files.path, version_of, files)
 
     async def capacity(self, namespace: str) -> Capacity:
         """Return the free amounts of this machine."""

@@ -16,11 +16,6 @@ NEEDS_UNIX: Final = _(
     "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely on."
     " Run JupyterLab in WSL."
 )
-PENDING: dict[Action, PendingAction] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}
-"""Pending action of each action. A request is allowed again while it is pending, and changes nothing."""
-DESIRED: dict[Action, str] = {"pause": "pause", "resume": "run", "stop": "stop", "delete": "delete"}
-"""State to ask for by action (`supervisor.record.DESIRED`)."""
-
 DESIRED: Final[dict[Action, str]] = {"pause": "pause", "resume": "run", "stop": "stop", "delete": "delete"}
 """State to ask for by action (`supervisor.record.DESIRED`)."""
 _PENDING: Final[dict[Action, PendingAction]] = {"pause": "pausing", "resume": "resuming", "delete": "deleting"}

@@ -47,9 +47,14 @@ class Sampling:
         self._starts = 0
         self.pid: int | None = None
 
-    def keep(self) -> None:
-        """Start the sampler unless it runs."""
-        if self.pid is not None or not LINUX or self._starts >= MOST_STARTS:
+    @property
+    def pids(self) -> set[int]:
+        """The sampler, which the end of the job does not wait for; empty while it does not run."""
+        return set() if self.pid is None else {self.pid}
+
+    def keep(self, *, running: bool) -> None:
+        """Start the sampler unless it runs, or no replica is running."""
+        if not running or self.pid is not None or not LINUX or self._starts >= MOST_STARTS:
             return
         self._starts += 1
         with contextlib.suppress(OSError):  # The machine has too many processes; the next call tries again.

@@ -24,8 +24,8 @@ from .job_files import JobFiles
 from .record import EndedBy, Outcome, Phase, Record, RunPlan
 from .record_keeper import RecordKeeper, log
 from .replica import Agent, Rendezvous
-from .stack_taker import StackTaker
 from .sampling import Sampling
+from .stack_taker import StackTaker
 from .sweep_turn import SweepTurn
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ class Supervisor:
             self._beat()
             self._claim.keep()
             self._turn.keep()
-            if any(agent.pid for agent in self._agents):
-                self._sampling.keep()
+            self._sampling.keep(running=any(agent.pid for agent in self._agents))
         for agent in self._agents:
             restart = agent.watch()
             if restart is not None:
@@ -257,9 +256,8 @@ class Supervisor:
         for pid, status in process_tree.reap():
             agent = next((agent for agent in self._agents if agent.pid == pid), None)
             if agent is None:
-                self._clone.collect(pid)
-                self._stacks.collect(pid)
-                self._sampling.collect(pid)
+                for helper in (self._clone, self._stacks, self._sampling):
+                    helper.collect(pid)
                 continue  # An adopted process of the job that ended by itself.
             code = agent.ended(status, self._cause())
             self._keeper.unsaved = True
@@ -362,8 +360,7 @@ class Supervisor:
         return process_tree.Ending(find, pids, self._plan["grace_seconds"])
 
     def _everything(self) -> set[int]:
-        found = process_tree.descendants(os.getpid()) | process_tree.marked(self._plan["uid"])
-        return found - {self._sampling.pid or 0}
+        return (process_tree.descendants(os.getpid()) | process_tree.marked(self._plan["uid"])) - self._sampling.pids
 
     def _all_ended(self, killed: process_tree.Killed | None) -> None:
         self._collect()

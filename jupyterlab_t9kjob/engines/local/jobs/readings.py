@@ -1,0 +1,30 @@
+"""The part of the engine that answers from files that a job's processes write."""
+
+from __future__ import annotations
+
+from ....core.resources import Samples, SampleSpan
+from ....core.system.disk_threads import on_disk
+from .output_time import last_output
+from .resources import samples_of, version_of
+from .store import Store
+
+
+class ReadsJobs:
+    """Base of the engine; methods with a job's uid raise `NotFound` if there is no such job."""
+
+    _store: Store
+
+    async def last_output(self, uid: str) -> float | None:
+        """Return the time of the last line, see `core.engine.options.KnowsOutput`."""
+        job = self._store.get(uid)
+        return await on_disk(job.files.path, last_output, job)
+
+    async def samples(self, uid: str, span: SampleSpan) -> Samples:
+        """Return all samples of the job, see `core.engine.options.HasResources`."""
+        job = self._store.get(uid)
+        return await on_disk(job.files.path, samples_of, job)
+
+    async def samples_version(self, uid: str) -> str:
+        """Return a text that changes with each new sample."""
+        files = self._store.get(uid).files
+        return await on_disk(files.path, version_of, files)
