@@ -31,6 +31,8 @@ _PAUSED = Outcome(phase="Paused", code="PausedByUser", facts={}, ended_by="user"
 _RESTARTED = Outcome(phase="Failed", code="MachineRestarted", facts={}, ended_by="platform")
 _LOST = Outcome(phase="Failed", code="SupervisorLost", facts={}, ended_by="platform")
 _TAIL_BYTES = 64 * 1024
+RETRYABLE_CODES = frozenset({130, 137, 138, 143})
+"""Exit codes that T9k's policy `ExitCode` restarts: ends by signal, and 138, with which a script asks for a restart."""
 
 
 def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:

@@ -86,10 +86,7 @@ class Supervisor:
         self._decided: Outcome | None = record["ending"]
         self._end_at: float | None = None
         self._deadline: float | None = None
-        self._heartbeat_at = 0.0
-        self._ask_at = 0.0
-        self._sweep_at = 0.0
-        self._conclude_at = 0.0
+        self._heartbeat_at = self._ask_at = self._sweep_at = self._conclude_at = 0.0
         self._done = False
 
     def run(self) -> None:
