@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
@@ -19,7 +20,7 @@ from ..core.texts.field_names import name_of
 from ..core.texts.quantity import amount
 from ..core.translation import Text, _, listing
 from .model import Lock
-from .pod_devices import devices_of_pods
+from .pod_resources import RESOURCES, amount_text, amounts_of_pods, devices_of_pods
 from .pointers import parts_of, pointer_of, put, values_at
 
 TOTALS: Final = {
@@ -34,6 +35,16 @@ _PODS: Final = "devices_of_a_pod"
 """Key of the largest number of GPUs of one pod, all containers together."""
 
 _COUNT: Final = "/replica_specs/*/resources/device/count"
+
+_AMOUNTS: Final = "amounts_of_a_pod"
+"""Key of the largest CPU and memory of one pod, all containers together."""
+
+_AMOUNT_FIELDS: Final = {
+    f"/replica_specs/*/resources/{name}/{part}": f"{name}/{part}" for name in RESOURCES for part in ("limit", "request")
+}
+
+_MOST_ROWS: Final = 20
+"""Rows of a list that are marked for one lock."""
 
 _CAPABILITIES: Final = (
     ("/runtime/image", "image"),
@@ -63,10 +74,11 @@ _LONGEST: Final = 200
 
 
 class Target(NamedTuple):
-    """A value of a job to which a lock applies."""
+    """A value of a job to which a lock applies; `shown` replaces the value in messages."""
 
     parts: list[str]
     value: Any
+    shown: str | None = None
 
 
 def applies(lock: Lock, engine: str, capabilities: Mapping[str, Capability], *, in_kernel: bool) -> bool:
@@ -123,6 +135,7 @@ def document_of(spec: JobSpec, kind: str | None) -> dict[str, Any]:
         document[_PODS] = max((count for _replicas, count in pods), default=0)
         elsewhere = max(sum(replicas * count for replicas, count in pods), most * document[_PODS])
         document["total_devices"] = max(document["total_devices"], elsewhere)
+        document[_AMOUNTS] = amounts_of_pods(manifest, kind or "")
     document[MANIFEST] = manifest
     return document
 
@@ -150,7 +163,7 @@ def _replaced(value: Any, before: Any, after: Any) -> Any:
 
 
 def check_locks(locks: list[Lock], document: dict[str, Any], git_image: str = GIT_SYNC_IMAGE) -> list[Check]:
-    """Return an error for each lock that a job breaks.
+    """Return an error for each value of a job that breaks a lock, for each lock at most `_MOST_ROWS`.
 
     Parameters
     ----------
@@ -161,12 +174,14 @@ def check_locks(locks: list[Lock], document: dict[str, Any], git_image: str = GI
     git_image
         The administrator's image that clones repositories; locks of images do not apply to it.
     """
-    found = []
+    found: list[Check] = []
     for lock in locks:
         targets = (target for target in _targets(lock, document) if target.value != git_image or not _clones(target))
-        broken = next((target for target in targets if not _fits(lock, target, document)), None)
-        if broken is not None:
-            found.append(_check(lock, broken))
+        broken = [target for target in targets if not _fits(lock, target, document)]
+        # The part of the manifest without fields is marked last: it may have set the value of a field that is marked.
+        shown = [target for target in broken if target.parts != ["extra"]] or broken
+        checks = {check.field: check for check in (_check(lock, target) for target in reversed(shown))}
+        found += [*reversed(checks.values())][:_MOST_ROWS]
     return found
 
 
@@ -215,11 +230,24 @@ def _targets(lock: Lock, document: dict[str, Any]) -> Iterator[Target]:
     yield from found
     if lock.field == _COUNT and document.get(_PODS, 0) > max((each.value for each in found), default=0):
         yield Target(["extra"], document[_PODS])
+    yield from _of_whole_pod(lock, document, found)
     if lock.field == "/runtime/image":  # Images of other containers, which the spec has no field for.
         yield from (Target(["extra"], image) for image in _images(document["extra"]))
         image = (document["source"] or {}).get("image")  # runs in the pod and writes the code
         if image is not None:
             yield Target(["source", "image"], image)
+
+
+def _of_whole_pod(lock: Lock, document: dict[str, Any], found: list[Target]) -> Iterator[Target]:
+    """Yield CPU or memory of a pod if it is more than that of the training container, which the form shows."""
+    name = _AMOUNT_FIELDS.get(lock.field)
+    if name is None or _AMOUNTS not in document:
+        return
+    most = document[_AMOUNTS][name]
+    own = max((_number(each.value) or 0.0 for each in found), default=0.0)
+    without = name.endswith("/limit") and any(each.value is None for each in found)  # The form's own field says it.
+    if most > own and not without:
+        yield Target(["extra"], most, amount_text(name, most))
 
 
 def _clones(target: Target) -> bool:
@@ -321,10 +349,10 @@ def _place(lock: Lock, target: Target) -> str:
 
 
 def _message(lock: Lock, target: Target) -> Text:
-    name, value = name_of_lock(lock.field), _shown(target.value)
+    name, value = name_of_lock(lock.field), target.shown or _shown(target.value)
     if lock.rule == "maximum":
         most = _shown(_replacement(lock)[0])  # type: ignore[index]
-        if target.value is None:
+        if target.value in (None, math.inf):
             return _("{field}: a limit of at most {most} is required.", field=name, most=most)
         return _("{field}: at most {most} allowed, not {value}.", field=name, most=most, value=value)
     if lock.rule == "value":

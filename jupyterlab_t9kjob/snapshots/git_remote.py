@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import signal
 import time
 from dataclasses import dataclass, field
@@ -23,6 +24,11 @@ FRESH_SECONDS: Final = 60.0
 """How long an answer is used for previews."""
 MOST_ANSWER: Final = 16 * 1024 * 1024
 """Largest list of branches and tags in bytes."""
+MOST_MEMORY: Final = 512 * 1024 * 1024
+"""Memory of each process of git in bytes: git holds the whole list, also the part that it does not print."""
+_BOUNDED: Final = ("/bin/sh", "-c", 'ulimit -d "$0"; exec "$@"')
+"""Limits data and not address space, of which credential helpers reserve much more than they use."""
+_OUT_OF_MEMORY: Final = re.compile(r"out of memory|cannot allocate memory", re.IGNORECASE)
 _MOST_MESSAGES: Final = 64 * 1024
 _MOST_CACHED: Final = 100
 _UNREACHED: Final = frozenset({"HostUnreachable", "CloneTimedOut"})
@@ -108,6 +114,7 @@ class Remotes:
         patterns = ("HEAD",) if "--symref" in options else ()
         try:
             process = await asyncio.create_subprocess_exec(
+                *_BOUNDED, str(MOST_MEMORY // 1024),
                 "git", *git_program.OPTIONS, "ls-remote", "--quiet", *options, "--", address, *patterns,
                 cwd="/",  # Outside any repository, so that no repository's configuration counts.
                 env=git_program.environment([protocol_of(address)]),
@@ -121,9 +128,7 @@ class Remotes:
         try:
             answer, words = await _output(process)
         except OverflowError:
-            message = _("The repository {name} has too many branches and tags.", name=short_name(address))
-            hint = _("Use another repository, or a snapshot of your files.")
-            raise FieldError(message, code="TooManyRefs", field=ADDRESS, hint=hint) from None
+            raise _too_many(address) from None
         finally:
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
@@ -131,6 +136,8 @@ class Remotes:
                 await process.wait()
         if process.returncode:
             text = words.decode("utf-8", "replace").strip()[-MOST_WORDS:]
+            if _OUT_OF_MEMORY.search(text):
+                raise _too_many(address)
             raise _problem(git_code(text), address, text)
         return answer.decode("utf-8", "replace")
 
@@ -192,3 +199,9 @@ def _problem(code: str, address: str, words: str) -> FieldError | Unavailable:
     if code in _UNREACHED:
         return Unavailable(sentence, code=code, field=ADDRESS, hint=hint, verbatim=words or None)
     return FieldError(sentence, code=code, field=ADDRESS, hint=hint, verbatim=words or None)
+
+
+def _too_many(address: str) -> FieldError:
+    message = _("The repository {name} has too many branches and tags.", name=short_name(address))
+    hint = _("Use another repository, or a snapshot of your files.")
+    return FieldError(message, code="TooManyRefs", field=ADDRESS, hint=hint)

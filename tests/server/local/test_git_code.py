@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.errors import FieldError
+from jupyterlab_t9kjob.snapshots.git_remote import Remotes
 from tests.server.conftest import eventually
 from tests.server.local.conftest import Place
 from tests.server.local.test_snapshots import copies, ended, git, output, removed
@@ -205,6 +207,26 @@ async def test_a_repository_with_too_many_branches(place: Place, origin: Path, m
     monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git_remote.MOST_ANSWER", 90)
     answer = await place.create(await form(place, origin))
     assert (answer.status, answer.json["code"], answer.json["field"]) == (422, "TooManyRefs", "/spec/source/address")
+
+
+ENDLESS = """#!/bin/sh
+exec awk 'BEGIN { for (i = 0; i < 2000000; i++) printf("0040%040d refs/heads/%08d\\n", i + 1, i) }'
+"""
+
+
+async def test_a_list_of_branches_that_does_not_end(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """git holds the list in its memory, which is limited."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(ENDLESS)
+    ssh.chmod(0o755)
+    monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
+    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git_remote.MOST_MEMORY", 32 * 1024 * 1024)
+    remotes = Remotes(["ssh"])
+    with pytest.raises(FieldError) as refused:
+        await remotes.ask("git@example.org:a/b")
+    assert refused.value.code == "TooManyRefs", refused.value
 
 
 async def test_a_repository_that_does_not_answer(

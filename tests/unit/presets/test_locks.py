@@ -231,3 +231,52 @@ def test_the_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     assert "locked twice" in Configuration(locks=twice).read().problems[0].message
     presets = [{"name": "a", "values": {"/keep_logs": True}}] * 2
     assert "two presets" in Configuration(presets).read().problems[0].message
+
+
+CPU = "/replica_specs/*/resources/cpu/limit"
+SIDE: list[tuple[str, dict[str, Any], str]] = [
+    ("containers", {"limits": {"cpu": 3, "memory": "60Gi"}}, "not 5.|not 68Gi."),
+    ("containers", {}, "a limit of at most"),
+    ("initContainers", {"limits": {"cpu": "3500m", "memory": "65Gi"}}, "not 3.5.|not 65Gi."),
+    ("initContainers", {"limits": {"cpu": 1, "memory": "1Gi"}}, ""),
+]
+
+
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow"])
+@pytest.mark.parametrize(("part", "resources", "words"), SIDE)
+def test_cpu_and_memory_of_containers_that_the_form_does_not_show(
+    kind: str, part: str, resources: dict[str, Any], words: str
+) -> None:
+    own = {"cpu": {"limit": "2"}, "memory": {"limit": "8Gi"}}
+    manifest = render(spec_of(replica_specs=[group(resources=own)]), kind)
+    groups = manifest["spec"]["replicaSpecs" if kind == "t9k" else "pytorchReplicaSpecs"]
+    for each in groups if kind == "t9k" else groups.values():
+        side = {"name": "side", "image": "a", "resources": resources}
+        each["template"]["spec"].setdefault(part, []).append(side)
+    spec = parse(manifest).spec
+    for lock, text in zip(({"field": CPU, "maximum": 3}, MEMORY), (words.split("|") * 2)[:2], strict=True):
+        found = check_locks(locks_of(lock).read().locks, document_of(spec, kind))
+        assert [check.field for check in found] == (["/spec/extra"] if words else [])
+        assert not words or text in str(found[0].message), str(found[0].message)
+
+
+def test_a_limit_is_the_request_of_a_container_without_one() -> None:
+    lock = {"field": "/replica_specs/*/resources/memory/request", "maximum": "4Gi"}
+    assert broken(spec_of(), lock) == ["/spec/extra"]
+    own = {"memory": {"limit": "8Gi", "request": "4Gi"}}
+    assert broken(spec_of(replica_specs=[group(resources=own)]), lock) == []
+
+
+def test_the_container_that_clones_a_repository_does_not_count() -> None:
+    own = {"cpu": {"limit": "500m"}, "memory": {"limit": "512Mi"}}
+    source = {"kind": "git", "address": "https://example.org/a.git"}
+    spec = spec_of(source=source, replica_specs=[group(resources=own)])
+    assert broken(spec, {"field": CPU, "maximum": "500m"}, {**MEMORY, "maximum": "512Mi"}) == []
+
+
+def test_each_row_that_breaks_a_lock_is_marked() -> None:
+    mounts = [{"claim": claim, "mount_path": f"/{claim}"} for claim in ("a", "data", "b")]
+    lock = {"field": "/mounts/*/claim", "allowed": ["data"]}
+    assert broken(spec_of(mounts=mounts), lock) == ["/spec/mounts/0/claim", "/spec/mounts/2/claim"]
+    groups = [group(type=f"w{number}", resources=limits("1Ti")) for number in range(25)]
+    assert len(broken(spec_of(replica_specs=groups), MEMORY)) == 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Final
 
 from ...code.git_address import GIT_SYNC_IMAGE, protocol_of
@@ -11,6 +12,10 @@ from ...spec import Security
 from ..names import CLONE, GIT_CREDENTIALS
 from .pod_security import restricted_container
 
+CLONE_RESOURCES: Final[dict[str, Any]] = {
+    "limits": {"cpu": 1, "memory": "1Gi"},
+    "requests": {"cpu": "100m", "memory": "128Mi"},
+}
 _CREDENTIALS_PATH: Final = "/etc/git-secret"
 _MOST_TIME: Final = "600s"
 _GIT_SYNC_USER: Final = 65533
@@ -38,7 +43,7 @@ def add_clone(pod: dict[str, Any], source: GitRepository, security: Security) ->
         "command": ["/git-sync"],  # The entrypoint of the official image; a rebuilt one may have lost it.
         "args": _arguments(source),
         "env": _environment(source),
-        "resources": {"limits": {"cpu": 1, "memory": "1Gi"}, "requests": {"cpu": "100m", "memory": "128Mi"}},
+        "resources": deepcopy(CLONE_RESOURCES),
         "volumeMounts": [mount],
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "securityContext": restricted_container(),
