@@ -210,7 +210,7 @@ async def test_a_repository_with_too_many_branches(place: Place, origin: Path, m
 
 
 ENDLESS = """#!/bin/sh
-exec awk 'BEGIN { for (i = 0; i < 2000000; i++) printf("0040%040d refs/heads/%08d\\n", i + 1, i) }'
+exec awk 'BEGIN { for (i = 0; i < 2000000; i++) printf("0041%040d refs/heads/%08d\\n", i + 1, i) }'
 """
 
 
