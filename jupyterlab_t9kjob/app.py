@@ -126,6 +126,19 @@ class T9kJobApp(ExtensionApp):
         help="YAML or JSON file with further presets and locks, under the keys presets and locks. It is read again when"
         " it changes. No job can be submitted until it could be read once.",
     ).tag(config=True)
+    webhooks = JsonList(
+        help="Webhooks that get messages about the ends and delays of the jobs of this server's user: a list of"
+        " {service, address, key, keyword, name}; the service is slack, feishu, dingtalk or json. Pages show only"
+        " the end of the address.",
+    ).tag(config=True)
+    webhook_group_seconds = Float(
+        30.0, min=0, help="Seconds for which events of jobs are collected into one message of a webhook."
+    ).tag(config=True)
+    webhook_retry_seconds = JsonList(
+        Float(),
+        [60.0, 540.0],
+        help="Seconds before each further try to send a message that a webhook did not accept.",
+    ).tag(config=True)
     snapshot_bytes = Integer(
         200_000_000, min=1_000_000, help="Largest size in bytes of the copy of a job's code that is made at submission."
     ).tag(config=True)
@@ -307,6 +320,11 @@ class T9kJobApp(ExtensionApp):
             configuration=Configuration(
                 self.presets, self.locks, Path(self.presets_file).expanduser() if self.presets_file else None
             ),
+            notifications={
+                "webhooks": self.webhooks,
+                "group_seconds": self.webhook_group_seconds,
+                "retry_seconds": self.webhook_retry_seconds,
+            },
             snapshots={
                 "most_bytes": self.snapshot_bytes,
                 "store_bytes": self.snapshots_bytes,

@@ -29,6 +29,7 @@ from .launch.kernels.kernel_processes import kernel_processes
 from .launch.kernels.kernels import Kernels
 from .launch.service import Launch
 from .logs.serving.follow import LogService
+from .notifications.service import NotificationService
 from .presets.configuration import Configuration
 from .presets.service import Presets
 from .snapshots.limits import Limits
@@ -70,6 +71,8 @@ class Services:
         Runs that trainings recorded.
     stacks
         Stacks of the ranks of jobs.
+    notifications
+        Notices of the ends and delays of jobs, in pages and through webhooks.
     artifacts
         Artifacts of these runs, and the graph of runs and artifacts.
     resources
@@ -86,6 +89,7 @@ class Services:
     tries: Tries
     experiments: Experiments
     stacks: Stacks
+    notifications: NotificationService
     artifacts: Artifacts = field(init=False)
     sweeps: SweepService = field(init=False)
     sweep_runner: SweepRunner = field(init=False)
@@ -109,12 +113,15 @@ class Services:
         await self.stacks.start()
         await self.tensorboards.start()
         await self.feed.start()
+        await self.notifications.start()
         await self.sweep_runner.start()
         await self.sweep_rules.start()
 
     async def stop(self) -> None:
         """Stop the services. Jobs go on; TensorBoard processes and tries end."""
-        await asyncio.gather(self.sweep_runner.stop(), self.sweep_rules.stop(), self.stacks.stop())
+        await asyncio.gather(
+            self.sweep_runner.stop(), self.sweep_rules.stop(), self.stacks.stop(), self.notifications.stop()
+        )
         await self.feed.stop()
         await self.snapshots.stop()
         await asyncio.gather(self.tensorboards.stop(), self.jobs.stop(), self.tries.stop(), self.experiments.stop())
@@ -133,6 +140,7 @@ def make_services(
     snapshots: dict[str, Any],
     configuration: Configuration,
     patience: Patience,
+    notifications: dict[str, Any],
 ) -> Services:
     """Create the services and connect them.
 
@@ -154,6 +162,8 @@ def make_services(
         The administrator's presets and locks.
     patience
         Limits after which a job counts as stuck.
+    notifications
+        Settings of notifications, by keyword.
     """
     root = ContentsRoot(contents_manager)
     kernels = Kernels(kernel_spec_manager, kernel_manager.default_kernel_name)
@@ -179,4 +189,6 @@ def make_services(
     tries = Tries(root, kernels, jobs, home)
     experiments = Experiments(root, jobs, home, machine_folder())
     stacks = Stacks(root, jobs, home)
-    return Services(jobs, launch, LogService(jobs), tensorboards, feed, code, presets, tries, experiments, stacks)
+    notices = NotificationService(jobs, feed.publish_notice, home, **notifications)
+    logs = LogService(jobs)
+    return Services(jobs, launch, logs, tensorboards, feed, code, presets, tries, experiments, stacks, notices)

@@ -30,6 +30,7 @@ from .jobs import (
 )
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
+from .notifications import NoticePreviewHandler, NotificationsHandler, RulesHandler, TestHandler, WebhookHandler
 from .presets import ApplyPresetHandler, PresetHandler, PresetsHandler
 from .resources import LogMarkersHandler, ResourcesHandler
 from .stacks import StacksHandler
@@ -94,6 +95,11 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "cluster/nodes": NodesHandler,
     "cluster/volumes": VolumesHandler,
     "cluster/manifest-schema": ManifestSchemaHandler,
+    "notifications": NotificationsHandler,
+    "notifications/rules": RulesHandler,
+    "notifications/webhook": WebhookHandler,
+    "notifications/test": TestHandler,
+    "notifications/preview": NoticePreviewHandler,
     "tensorboards": TensorBoardsHandler,
     "tensorboards/{id}": TensorBoardHandler,
     "tensorboards/{id}/restart": TensorBoardRestartHandler,

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from ..core.capacity import Capacity
 from ..core.engine.info import EngineInfo
 from ..core.errors import JobError, NotFound
 from ..core.job import JobSummary
+from ..core.notices import Notice
 from ..core.system.pace import rest
 from ..core.system.tasks import spawn
 from ..core.translation import language
@@ -38,6 +40,7 @@ ENGINES_INTERVAL = 10.0
 MOVES_INTERVAL = 1.0
 """Shortest time between two reads of the engines' states, in seconds."""
 KEPT_DETAILS = 100
+KEPT_NOTICES = 50
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,7 @@ class Feed:
         self._manager = tensorboards
         self._jobs = RevisionTable()
         self._boards = RevisionTable()
+        self._notices: deque[tuple[int, Notice]] = deque(maxlen=KEPT_NOTICES)
         self._engines: list[EngineInfo] = []
         self._engines_revision = 0
         self._engines_time = 0.0
@@ -218,6 +222,11 @@ class Feed:
             del self._details[next(iter(self._details))]
         return await asyncio.shield(known[1])
 
+    def publish_notice(self, notice: Notice) -> None:
+        """Show a notice in the open pages. Pages that open later get the last `KEPT_NOTICES`, and choose by time."""
+        self._notices.append((self.revision + 1, notice))
+        self._changed.set()
+
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def _note_job(self, ident: str, job: JobSummary | None) -> None:
@@ -324,6 +333,7 @@ class Feed:
             jobs=[],
             tensorboards=self._boards.present() if view.tensorboards else [],
             capacity=capacity,
+            notices=[notice for _revision, notice in self._notices],
         )
         return SnapshotParts(head, sorted(jobs, key=lambda job: job.created_at, reverse=True))
 
@@ -331,7 +341,10 @@ class Feed:
         jobs, removed_jobs = self._jobs.since(since) if view.jobs else ([], [])
         boards, removed_boards = self._boards.since(since) if view.tensorboards else ([], [])
         engines = self._engines if since < self._engines_revision else None
-        if not (jobs or removed_jobs or boards or removed_boards or engines is not None or capacity is not None):
+        notices = [notice for revision, notice in self._notices if revision > since]
+        if not (
+            jobs or removed_jobs or boards or removed_boards or notices or engines is not None or capacity is not None
+        ):
             return ()
         delta = Delta(
             revision=self.revision,
@@ -342,6 +355,7 @@ class Feed:
             removed_tensorboards=removed_boards,
             engines=engines,
             capacity=capacity,
+            notices=notices,
         )
         return (delta.model_dump_json(),)
 

@@ -10,6 +10,7 @@ from pydantic import Field
 from ..core.capacity import Capacity
 from ..core.engine.info import EngineInfo
 from ..core.job import Event, Job, JobSummary, Replica, Time
+from ..core.notices import Notice
 from ..core.spec import Model
 from ..tensorboard.model import TensorBoard
 
@@ -27,6 +28,7 @@ class Snapshot(Model):
     jobs: list[JobSummary]
     tensorboards: list[TensorBoard]
     capacity: Capacity | None = Field(None, description="Null without a cluster, or before the first count.")
+    notices: list[Notice] = Field(default_factory=list, description="The last notices, oldest first.")
     complete: bool = Field(
         True, description="False if these are only the newest jobs; deltas with the same revision have the others."
     )
@@ -44,6 +46,7 @@ class Delta(Model):
     removed_tensorboards: list[str] = Field(default_factory=list)
     engines: list[EngineInfo] | None = None
     capacity: Capacity | None = Field(None, description="Null if it has not changed.")
+    notices: list[Notice] = Field(default_factory=list, description="New notices.")
     complete: bool = Field(True, description="False if more parts of a snapshot follow.")
 
 

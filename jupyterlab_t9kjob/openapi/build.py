@@ -32,6 +32,7 @@ from ..jobs.sweeps import SweepResult, SweepResults
 from ..launch import model as launch
 from ..launch.notebooks.arguments import CELLS, INSTALL
 from ..launch.sweeps import model as sweeps
+from ..notifications import model as notifications
 from ..presets import model as presets
 from ..resources import model as resources
 from ..snapshots import model as snapshots
@@ -64,6 +65,10 @@ REQUESTS: dict[str, Any] = {
     "EditRun": experiments.EditRun,
     "RemoveRuns": experiments.RemoveRuns,
     "ChecksumRequest": artifacts.ChecksumRequest,
+    "WebhookRules": notifications.WebhookRules,
+    "SetWebhook": notifications.SetWebhook,
+    "TestWebhook": notifications.TestWebhook,
+    "PreviewNotice": notifications.PreviewNotice,
     "Subscribe": messages.Subscribe,
     "LogRequest": messages.LogRequest,
 }
@@ -113,6 +118,9 @@ ANSWERS: dict[str, Any] = {
     "ArtifactDetail": artifacts.ArtifactDetail,
     "Preview": artifacts.Preview,
     "Checksum": artifacts.Checksum,
+    "Notifications": notifications.Notifications,
+    "Delivery": notifications.Delivery,
+    "NoticePreview": notifications.NoticePreview,
     "ApiError": messages.ApiError,
     "StreamMessage": messages.StreamMessage,
     "LogMessage": messages.LogMessage,

@@ -934,6 +934,92 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/notifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the settings of notifications, without the secrets of webhooks */
+        get: operations["getNotifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/notifications/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replace the rules for messages */
+        put: operations["saveNotificationRules"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/notifications/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Set or change the webhook of the user */
+        put: operations["setWebhook"];
+        post?: never;
+        /** Delete the webhook of the user */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/notifications/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test message, and return the answer */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/notifications/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return an example of a message */
+        post: operations["previewNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1858,6 +1944,41 @@ export interface components {
             command?: string[];
         };
         /**
+         * Delivery
+         * @description A message that was sent, or could not be sent.
+         */
+        Delivery: {
+            /** Ok */
+            ok: boolean;
+            /**
+             * Time
+             * @description Seconds since the epoch, UTC.
+             */
+            time: number;
+            /**
+             * Sentence
+             * @description “Slack answered 200 in 0.4 s.”
+             */
+            sentence: string;
+            /**
+             * Hint
+             * @default null
+             */
+            hint: string | null;
+            /**
+             * Verbatim
+             * @description The service's own words.
+             * @default null
+             */
+            verbatim: string | null;
+            /**
+             * Title
+             * @description Title of the message; null for a test.
+             * @default null
+             */
+            title: string | null;
+        };
+        /**
          * Delta
          * @description Server → client: the changes since the page's last revision.
          */
@@ -1892,6 +2013,11 @@ export interface components {
              * @default null
              */
             capacity: components["schemas"]["Capacity"] | null;
+            /**
+             * Notices
+             * @description New notices.
+             */
+            notices: components["schemas"]["Notice"][];
             /**
              * Complete
              * @description False if more parts of a snapshot follow.
@@ -4403,6 +4529,94 @@ export interface components {
             command: string;
         };
         /**
+         * Notice
+         * @description A notice about a job, or about a message that could not be delivered.
+         */
+        Notice: {
+            /**
+             * Id
+             * @description The same for the same event in every lab; a receiver can drop repeats by it.
+             */
+            id: string;
+            /** Kind */
+            kind: ("failed" | "no_progress" | "paused" | "succeeded_late" | "succeeded_soon" | "waiting" | "sweep_ended") | "undelivered";
+            /**
+             * Job
+             * @description Id of the job; null if the notice is about none.
+             * @default null
+             */
+            job: string | null;
+            /**
+             * Time
+             * @description Seconds since the epoch, UTC.
+             */
+            time: number;
+            /**
+             * Title
+             * @description “train-3 failed”.
+             */
+            title: string;
+            /**
+             * Text
+             * @description The cause, and the next step where it is known.
+             * @default null
+             */
+            text: string | null;
+        };
+        /**
+         * NoticePreview
+         * @description An example of a message, and the JSON that is sent.
+         */
+        NoticePreview: {
+            /** Title */
+            title: string;
+            /**
+             * Text
+             * @default null
+             */
+            text: string | null;
+            /** Facts */
+            facts: string[];
+            /** Lines */
+            lines: string[];
+            /**
+             * Mention
+             * @default
+             */
+            mention: string;
+            /**
+             * Links
+             * @description Labels of the links.
+             */
+            links: string[];
+            /**
+             * Body
+             * @description The JSON of the request; signatures are left out.
+             */
+            body: {
+                [key: string]: unknown;
+            };
+            /**
+             * Size
+             * @description Size of the JSON in bytes.
+             */
+            size: number;
+        };
+        /**
+         * Notifications
+         * @description Settings of notifications that the server keeps.
+         */
+        Notifications: {
+            rules: components["schemas"]["WebhookRules"];
+            /** Webhooks */
+            webhooks: components["schemas"]["Webhook"][];
+            /**
+             * Problems
+             * @description Webhooks of the administrator with an error.
+             */
+            problems: string[];
+        };
+        /**
          * OpenTensorBoard
          * @description Open a TensorBoard for the log directories of a job, or for given ones; an existing one is used again.
          */
@@ -4839,6 +5053,47 @@ export interface components {
              * @default null
              */
             problem: string | null;
+        };
+        /**
+         * PreviewNotice
+         * @description A request for an example of a message.
+         */
+        PreviewNotice: {
+            /**
+             * Kind
+             * @default failed
+             * @enum {string}
+             */
+            kind?: "failed" | "no_progress" | "paused" | "succeeded_late" | "succeeded_soon" | "waiting" | "sweep_ended";
+            /**
+             * Service
+             * @default json
+             * @enum {string}
+             */
+            service?: "slack" | "feishu" | "dingtalk" | "json";
+            /**
+             * Keyword
+             * @default
+             */
+            keyword?: string;
+            /**
+             * @default {
+             *       "kinds": [
+             *         "failed",
+             *         "no_progress",
+             *         "paused",
+             *         "succeeded_late",
+             *         "sweep_ended"
+             *       ],
+             *       "late_minutes": 10,
+             *       "waiting_minutes": 30,
+             *       "mention": "",
+             *       "lines": true,
+             *       "arguments": false,
+             *       "lab_address": ""
+             *     }
+             */
+            rules?: components["schemas"]["WebhookRulesInput"];
         };
         /**
          * PreviewRequest
@@ -6695,6 +6950,35 @@ export interface components {
             restricted?: boolean;
         };
         /**
+         * SetWebhook
+         * @description The user's own webhook. Its address and key are secrets, which no answer returns.
+         */
+        SetWebhook: {
+            /**
+             * Service
+             * @enum {string}
+             */
+            service: "slack" | "feishu" | "dingtalk" | "json";
+            /**
+             * Address
+             * @description Null to keep the present address.
+             * @default null
+             */
+            address?: string | null;
+            /**
+             * Key
+             * @description Signing key of Feishu or DingTalk; empty for none, null to keep the present.
+             * @default null
+             */
+            key?: string | null;
+            /**
+             * Keyword
+             * @description Keyword that the robot of the service expects in a message.
+             * @default
+             */
+            keyword?: string;
+        };
+        /**
          * Shm
          * @description Memory volume at ``/dev/shm``.
          */
@@ -6756,6 +7040,11 @@ export interface components {
              * @default null
              */
             capacity: components["schemas"]["Capacity"] | null;
+            /**
+             * Notices
+             * @description The last notices, oldest first.
+             */
+            notices: components["schemas"]["Notice"][];
             /**
              * Complete
              * @description False if these are only the newest jobs; deltas with the same revision have the others.
@@ -7632,6 +7921,17 @@ export interface components {
             cluster?: components["schemas"]["ClusterTensorBoardInput"] | null;
         };
         /**
+         * TestWebhook
+         * @description A request for a test message.
+         */
+        TestWebhook: {
+            /**
+             * Id
+             * @default own
+             */
+            id?: string;
+        };
+        /**
          * TorchInfo
          * @description torch as found in a kernel's Python, without importing it in the server.
          */
@@ -7942,6 +8242,114 @@ export interface components {
             /** Volumes */
             volumes: components["schemas"]["Volume"][];
         };
+        /**
+         * Webhook
+         * @description A webhook, without its secrets.
+         */
+        Webhook: {
+            /**
+             * Id
+             * @description “own”, or “admin-1” for the first one of the administrator.
+             */
+            id: string;
+            /**
+             * Service
+             * @enum {string}
+             */
+            service: "slack" | "feishu" | "dingtalk" | "json";
+            /**
+             * Name
+             * @description Name that the administrator gave.
+             * @default
+             */
+            name: string;
+            /**
+             * Ends With
+             * @description The last four characters of the address.
+             */
+            ends_with: string;
+            /**
+             * Host
+             * @description Host of the address.
+             */
+            host: string;
+            /**
+             * Has Key
+             * @default false
+             */
+            has_key: boolean;
+            /**
+             * Keyword
+             * @default
+             */
+            keyword: string;
+            /**
+             * Locked
+             * @description True for a webhook of the administrator.
+             * @default false
+             */
+            locked: boolean;
+            /**
+             * @description The last message; null before the first.
+             * @default null
+             */
+            last: components["schemas"]["Delivery"] | null;
+        };
+        WebhookRules: components["schemas"]["WebhookRulesInput"];
+        /**
+         * WebhookRules
+         * @description Which events are sent to webhooks, and what a message contains.
+         */
+        WebhookRulesInput: {
+            /**
+             * Kinds
+             * @description Events to send.
+             * @default [
+             *       "failed",
+             *       "no_progress",
+             *       "paused",
+             *       "succeeded_late",
+             *       "sweep_ended"
+             *     ]
+             */
+            kinds?: ("failed" | "no_progress" | "paused" | "succeeded_late" | "succeeded_soon" | "waiting" | "sweep_ended")[];
+            /**
+             * Late Minutes
+             * @description A success after more minutes than these is `succeeded_late`.
+             * @default 10
+             */
+            late_minutes?: number;
+            /**
+             * Waiting Minutes
+             * @description A job that is pending for more minutes than these is `waiting`.
+             * @default 30
+             */
+            waiting_minutes?: number;
+            /**
+             * Mention
+             * @description User to mention when a job fails: “@lin”, or a phone number.
+             * @default
+             */
+            mention?: string;
+            /**
+             * Lines
+             * @description True to send the last lines before a failure.
+             * @default true
+             */
+            lines?: boolean;
+            /**
+             * Arguments
+             * @description True to send the arguments of the job.
+             * @default false
+             */
+            arguments?: boolean;
+            /**
+             * Lab Address
+             * @description Address of the lab, for links; empty for no links.
+             * @default
+             */
+            lab_address?: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -7981,6 +8389,7 @@ export type Curves = components['schemas']['Curves'];
 export type CurvesRequest = components['schemas']['CurvesRequest'];
 export type Debug = components['schemas']['Debug'];
 export type DebugInput = components['schemas']['DebugInput'];
+export type Delivery = components['schemas']['Delivery'];
 export type Delta = components['schemas']['Delta'];
 export type Device = components['schemas']['Device'];
 export type DeviceInfo = components['schemas']['DeviceInfo'];
@@ -8054,6 +8463,9 @@ export type NotFinite = components['schemas']['NotFinite'];
 export type NotebookCell = components['schemas']['NotebookCell'];
 export type NotebookInfo = components['schemas']['NotebookInfo'];
 export type NotebookLaunch = components['schemas']['NotebookLaunch'];
+export type Notice = components['schemas']['Notice'];
+export type NoticePreview = components['schemas']['NoticePreview'];
+export type Notifications = components['schemas']['Notifications'];
 export type OpenTensorBoard = components['schemas']['OpenTensorBoard'];
 export type OwnRepository = components['schemas']['OwnRepository'];
 export type Parameter = components['schemas']['Parameter'];
@@ -8068,6 +8480,7 @@ export type Preset = components['schemas']['Preset'];
 export type PresetList = components['schemas']['PresetList'];
 export type PresetProblem = components['schemas']['PresetProblem'];
 export type Preview = components['schemas']['Preview'];
+export type PreviewNotice = components['schemas']['PreviewNotice'];
 export type PreviewRequest = components['schemas']['PreviewRequest'];
 export type Progress = components['schemas']['Progress'];
 export type Quantity = components['schemas']['Quantity'];
@@ -8124,6 +8537,7 @@ export type SearchLog = components['schemas']['SearchLog'];
 export type SecretRef = components['schemas']['SecretRef'];
 export type Security = components['schemas']['Security'];
 export type SecurityInput = components['schemas']['SecurityInput'];
+export type SetWebhook = components['schemas']['SetWebhook'];
 export type Shm = components['schemas']['Shm'];
 export type ShmInput = components['schemas']['ShmInput'];
 export type Snapshot = components['schemas']['Snapshot'];
@@ -8157,6 +8571,7 @@ export type TensorBoard = components['schemas']['TensorBoard'];
 export type TensorBoardList = components['schemas']['TensorBoardList'];
 export type TensorBoardSpec = components['schemas']['TensorBoardSpec'];
 export type TensorBoardSpecInput = components['schemas']['TensorBoardSpecInput'];
+export type TestWebhook = components['schemas']['TestWebhook'];
 export type TorchInfo = components['schemas']['TorchInfo'];
 export type Torchrun = components['schemas']['Torchrun'];
 export type TorchrunInput = components['schemas']['TorchrunInput'];
@@ -8167,6 +8582,9 @@ export type UnfollowLog = components['schemas']['UnfollowLog'];
 export type Unreadable = components['schemas']['Unreadable'];
 export type Volume = components['schemas']['Volume'];
 export type VolumeList = components['schemas']['VolumeList'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookRules = components['schemas']['WebhookRules'];
+export type WebhookRulesInput = components['schemas']['WebhookRulesInput'];
 export type $defs = Record<string, never>;
 export interface operations {
     listEngines: {
@@ -12746,6 +13164,437 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Checksum"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getNotifications: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    saveNotificationRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookRulesInput"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    setWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetWebhook"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Notifications"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestWebhook"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    previewNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PreviewNotice"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NoticePreview"];
                 };
             };
             /** @description The request is malformed */

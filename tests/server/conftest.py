@@ -42,6 +42,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     from jupyterlab_t9kjob.jobs.feed import Feed
     from jupyterlab_t9kjob.jobs.service import JobService
     from jupyterlab_t9kjob.logs.serving.follow import LogService
+    from jupyterlab_t9kjob.notifications.service import NotificationService
     from jupyterlab_t9kjob.presets.configuration import Configuration
     from jupyterlab_t9kjob.presets.service import Presets
     from jupyterlab_t9kjob.services import Services
@@ -71,6 +72,14 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
             tries,
             Experiments(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
             Stacks(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
+            NotificationService(
+                jobs,
+                published.publish_notice,
+                tmp_path,
+                _app.webhooks,
+                group_seconds=_app.webhook_group_seconds,
+                retry_seconds=_app.webhook_retry_seconds,
+            ),
         )
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)

@@ -27,11 +27,13 @@ from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.feed import Feed
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.logs.serving.follow import LogService
+from jupyterlab_t9kjob.notifications.service import NotificationService
 from jupyterlab_t9kjob.presets.configuration import Configuration
 from jupyterlab_t9kjob.presets.service import Presets
 from jupyterlab_t9kjob.services import Services
 from jupyterlab_t9kjob.snapshots.service import Snapshots
 from jupyterlab_t9kjob.snapshots.taking import Limits
+from jupyterlab_t9kjob.stacks.service import Stacks
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
@@ -118,7 +120,10 @@ def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPa
         presets = Presets(tmp_path, Configuration(), jobs)
         tries = Tries(ContentsRoot(app.serverapp.contents_manager), None, jobs, tmp_path)  # type: ignore[arg-type]
         runs = Experiments(ContentsRoot(app.serverapp.contents_manager), jobs, tmp_path)
-        return Services(jobs, FakeLaunch(), LogService(jobs), found.manager, feed, code, presets, tries, runs)
+        notices = NotificationService(jobs, feed.publish_notice, tmp_path)
+        stacks = Stacks(ContentsRoot(app.serverapp.contents_manager), jobs, tmp_path)
+        logs = LogService(jobs)
+        return Services(jobs, FakeLaunch(), logs, found.manager, feed, code, presets, tries, runs, stacks, notices)
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return found
