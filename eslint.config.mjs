@@ -23,7 +23,7 @@ const LAYERS = [
       'content'
     ]
   ],
-  ['job', ['view', 'replicas', 'model']],
+  ['job', ['view', 'resources', 'replicas', 'model']],
   [
     'experiments',
     ['compare', 'run', 'artifact', 'flow', 'table', 'charts', 'model']

@@ -1,10 +1,11 @@
 /** Panes of a job's tab. */
-export type JobPane = 'overview' | 'replicas' | 'logs' | 'yaml';
+export type JobPane = 'overview' | 'replicas' | 'logs' | 'resources' | 'yaml';
 
 /** All panes, in the order of their tabs. */
 export const JOB_PANES: readonly JobPane[] = [
   'overview',
   'replicas',
   'logs',
+  'resources',
   'yaml'
 ];

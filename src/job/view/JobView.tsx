@@ -3,39 +3,38 @@ import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
-import { EngineFacts, Job, JobDetail, LogLine, Replica } from '../../api/types';
+import { EngineFacts, Job, JobDetail, Replica } from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
 import { factsOf } from '../../jobs/engines';
 import { JobTabModel } from '../model/jobTab';
-import { ILogTexts, LogCopy } from '../../logs/model/copy';
 import { SHOW_ALL, sourceKey } from '../../logs/loading/streams';
 import { CommandIDs } from '../../tokens';
 import { ClusterBanner } from '../../cluster/view/ClusterBanner';
 import { ConnectionBanner } from '../../jobs/ConnectionBanner';
 import { InView, useAfter, useSignal } from '../../common/hooks';
-import { ILogViewHandle, LogView } from '../../logs/view/LogView';
-import { IMenuItem } from '../../common/menu';
-import { IWithShortcut } from '../../common/shortcut';
+import { ILogViewHandle } from '../../logs/view/LogView';
 import { AsOf } from '../../ui/Time';
 import { InnerTabs, tabId } from '../../ui/InnerTabs';
 import { JobActions } from './JobActions';
 import { JobHeader } from './JobHeader';
 import { Gone, Notices } from './Notices';
+import { ILogsPaneLab, LogsPane } from './LogsPane';
 import { ManifestPane } from './ManifestPane';
 import { Overview } from './Overview';
 import { PhaseNews } from './PhaseNews';
 import { Replicas } from '../replicas/Replicas';
-import { OpenFile } from './Traceback';
 import { useStreams } from './useStreams';
 
+/** The pane of resources, which is loaded when it is shown for the first time. */
+const ResourcesPane = React.lazy(() => import('../resources/ResourcesPane'));
+
 /** Functions of the lab that a job's tab uses. */
-export interface IJobViewLab {
+export interface IJobViewLab extends ILogsPaneLab {
   editors: IEditorServices;
   /** Run a command for the tab's job. */
   run(command: string, args?: ReadonlyPartialJSONObject): void;
   /** Return true if the lab has a command. */
   has(command: string): boolean;
-  openFile: OpenFile;
   /** Show a folder in the file browser. */
   openFolder(path: string): void;
   /** Show the runs of a job in the table of runs. */
@@ -44,21 +43,8 @@ export interface IJobViewLab {
   openJob(id: string): void;
   /** Open the menu of further actions at an element. */
   openMenu(anchor: HTMLElement, job: Job): void;
-  /** Download a file in the browser. */
-  download(url: string): void;
-  /** Let the user choose one of many log streams; null if the user cancels. */
-  askStream(ids: readonly string[]): Promise<string | null>;
-  /**
-   * Let the user enter a time of day.
-   *
-   * @param near - A time on the same day, in seconds since the epoch; null for now.
-   * @returns Seconds since the epoch; null if the user cancels.
-   */
-  askTime(near: number | null): Promise<number | null>;
   /** Return a kernel's display name; null stands for the default kernel. */
   kernelTitle(name: string | null): string;
-  /** Returns a label with the keyboard shortcut of a command. */
-  withShortcut: IWithShortcut;
   /** Close the tab. */
   close(): void;
 }
@@ -176,6 +162,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
             count: job.replicas
           },
           { key: 'logs', label: trans.__('Logs') },
+          { key: 'resources', label: trans.__('Resources') },
           ...(hasManifest
             ? [{ key: 'yaml' as const, label: trans.__('YAML') }]
             : [])
@@ -207,6 +194,16 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
             showLog={replica => void showReplica(model, replica)}
           />
         )}
+        {pane === 'resources' && (
+          <React.Suspense fallback={null}>
+            <ResourcesPane
+              model={model}
+              job={job}
+              replicas={detail.replicas}
+              trans={trans}
+            />
+          </React.Suspense>
+        )}
         {pane === 'yaml' && (
           <ManifestPane
             model={model}
@@ -217,7 +214,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
         )}
         {model.log && (
           <div className="jp-t9k-JobView-logs" hidden={pane !== 'logs'}>
-            <LogsPane {...props} />
+            <LogsPane {...props} replicas={detail.replicas} />
           </div>
         )}
       </div>
@@ -286,108 +283,4 @@ async function showReplica(
     stream => stream.replica !== replica.name && stream.source !== 'launcher'
   );
   log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
-}
-
-/** Maximum number of streams in the download menu. For more streams, the menu opens a dialog. */
-const MOST_ENTRIES = 12;
-/** Maximum number of bytes that are read from the line of a progress bar. */
-const MOST_BYTES = 128 * 1024;
-/** Maximum number of a progress bar's updates that are shown. */
-const MOST_UPDATES = 300;
-
-/** The log, with its downloads. */
-function LogsPane(props: IJobPageProps): React.JSX.Element | null {
-  const { model, lab, detail, job, trans } = props;
-  const { api } = model.jobs;
-  const { id } = model;
-  const { times, wrap } = model.state;
-  const downloadLine = React.useCallback(
-    (line: LogLine) => lab.download(api.logLineUrl(id, line)),
-    [api, id, lab]
-  );
-  const loadUpdates = React.useCallback(
-    async ({ stream, offset, size }: LogLine) => {
-      const limit = Math.min(size, MOST_BYTES);
-      const bytes = await api.logBytes(id, stream, {
-        offset: offset + size - limit,
-        limit
-      });
-      const updates = new TextDecoder()
-        .decode(bytes)
-        .replace(/\r?\n$/, '')
-        .split('\r')
-        .filter(update => update.trim() !== '');
-      return updates.slice(-MOST_UPDATES);
-    },
-    [api, id]
-  );
-  const texts = React.useMemo<ILogTexts>(
-    () => ({
-      read: query => api.logText(id, query),
-      download: query => lab.download(api.logTextUrl(id, query))
-    }),
-    [api, id, lab]
-  );
-  if (!model.log) {
-    return null;
-  }
-  const { log, search, errors } = model.log;
-  const downloads = (copy: LogCopy): (IMenuItem | null)[] => {
-    const ids = (log.streams ?? []).map(stream => stream.id);
-    const download = (stream: string): void =>
-      lab.download(api.logDownloadUrl(id, stream));
-    return [
-      {
-        label: trans.__('Lines Shown Here (One File)'),
-        execute: () => copy.download()
-      },
-      {
-        label: trans.__('All Streams (ZIP)'),
-        execute: () => lab.download(api.logDownloadUrl(id))
-      },
-      null,
-      ...(ids.length <= MOST_ENTRIES
-        ? ids.map(stream => ({
-            label: stream,
-            execute: () => download(stream)
-          }))
-        : [
-            {
-              label: trans.__('One of %1 Streams…', ids.length),
-              execute: () =>
-                void lab.askStream(ids).then(stream => {
-                  if (stream !== null) {
-                    download(stream);
-                  }
-                })
-            }
-          ])
-    ];
-  };
-  return (
-    <LogView
-      log={log}
-      search={search}
-      errors={errors}
-      job={job}
-      replicas={detail.replicas}
-      look={{ times, wrap }}
-      setLook={look => model.set(look)}
-      trans={trans}
-      openFile={lab.openFile}
-      downloadLine={downloadLine}
-      loadUpdates={loadUpdates}
-      downloads={downloads}
-      texts={texts}
-      withShortcut={lab.withShortcut}
-      handle={props.logHandle}
-      goToTime={() => {
-        void lab.askTime(log.topTime()).then(time => {
-          if (time !== null) {
-            log.go({ at: 'time', time });
-          }
-        });
-      }}
-    />
-  );
 }

@@ -1,0 +1,146 @@
+import { nullTranslator } from '@jupyterlab/translation';
+import { Replica, ResourceRow, ResourceView } from '../../../../src/api/types';
+import {
+  formatIn,
+  formatWithUnit,
+  scaleOf
+} from '../../../../src/job/resources/amounts';
+import { ResourcesClient } from '../../../../src/job/resources/client';
+import {
+  arrangementOf,
+  plotData,
+  stretchesOf,
+  topOf
+} from '../../../../src/job/resources/layout';
+import { ResourcesModel } from '../../../../src/job/resources/model';
+import { legendOf } from '../../../../src/job/resources/names';
+
+const trans = nullTranslator.load('jupyterlab_t9kjob');
+const GIB = 1024 ** 3;
+
+type Curve = ResourceRow['curves'][number];
+
+function curve(replica: string | null, part: Curve['part'] = 'replica'): Curve {
+  const values = [1, 2, null];
+  return {
+    ...{ part, replica, number: null },
+    ...{ low: values, mean: values, high: values }
+  };
+}
+
+function row(curves: Curve[], levels: ResourceRow['levels'] = []): ResourceRow {
+  return {
+    ...{ metric: 'cpu', title: 'CPU', unit: 'cores', scope: null },
+    ...{ facts: [], curves, levels, missing: null }
+  };
+}
+
+function view(curves: Curve[], more: Partial<ResourceView> = {}): ResourceView {
+  return {
+    ...{ version: '1', source: 'processes', source_label: 'every 5 s' },
+    ...{ interval: 5, resolution: 5, first: 10, last: 100 },
+    ...{ times: [10, 15, 60], gaps: [2], rows: [row(curves)], replicas: [] },
+    ...{ findings: [], unavailable: null, trouble: null },
+    usage: {
+      ...{ gpu_hours: null, gpu_hours_source: null },
+      ...{ energy_joules: null, energy_source: null }
+    },
+    ...more
+  };
+}
+
+describe('resources of a job', () => {
+  it('shows values in units that suit the row', () => {
+    const memory = scaleOf('bytes', 64 * GIB, trans);
+    expect(memory.name).toBe('GiB');
+    expect(formatIn(64.14 * GIB, memory)).toBe('64.1');
+    expect(formatIn(null, memory)).toBe('–');
+    expect(formatWithUnit(4.4e9, 'bytes_per_second', trans)).toBe('4.4 GB/s');
+    expect(formatWithUnit(0.42, 'cores', trans)).toBe('0.42 cores');
+  });
+
+  it('puts up to three replicas side by side, then one metric at a time', () => {
+    const replicas = (count: number): Curve[] =>
+      Array.from({ length: count }, (_, index) => curve(`worker-${index}`));
+    expect(arrangementOf(view(replicas(1)))).toBe('metrics');
+    expect(arrangementOf(view(replicas(3)))).toBe('columns');
+    expect(arrangementOf(view(replicas(4)))).toBe('replicas');
+    expect(arrangementOf(view([curve(null, 'spread')]))).toBe('metrics');
+  });
+
+  it('draws a gap as a gap, never as 0', () => {
+    const { x, y } = plotData(view([]), [[1, 2, 3]]);
+    expect(x).toEqual([10, 15, 37.5, 60]);
+    expect(y).toEqual([[1, 2, null, 3]]);
+  });
+
+  it('leaves out lines far above the values', () => {
+    const level = (value: number): ResourceRow['levels'][number] => ({
+      ...{ kind: 'limit', value, label: `limit ${value}` }
+    });
+    const { top, levels } = topOf(row([curve(null)], [level(4), level(400)]));
+    expect(levels.map(({ value }) => value)).toEqual([4]);
+    expect(top).toBeCloseTo(4.4);
+  });
+
+  it('names the curves in the legend once', () => {
+    const ranks = [0, 1].map(number => ({
+      ...curve('worker-0', 'rank'),
+      number
+    }));
+    const rows = [row(ranks), { ...row([curve(null, 'job')]), metric: 'net' }];
+    expect(legendOf(view([], { rows }), false, trans)).toEqual([
+      'rank 0',
+      'rank 1'
+    ]);
+  });
+
+  it('shows the attempts of the replica', () => {
+    const attempt = {
+      ...{ exit_code: 1, ended: 'Error (1)', worker_restarts: 0, restart: null }
+    };
+    const replica = {
+      name: 'worker-0',
+      attempts: [
+        { ...attempt, number: 1, started_at: 10, ended_at: 20 },
+        { ...attempt, number: 2, started_at: null, ended_at: null }
+      ]
+    } as unknown as Replica;
+    expect(stretchesOf([replica], 'worker-0')).toEqual([
+      { number: 1, first: 10, last: 20, ended: 'Error (1)' }
+    ]);
+  });
+
+  it('asks only while the tab is shown, and waits for newer samples', async () => {
+    const asked: (string | undefined)[] = [];
+    let answer: (value: ResourceView) => void = () => undefined;
+    const client = {
+      resources: (_id: string, query: { version?: string }) => {
+        asked.push(query.version);
+        return query.version === undefined
+          ? Promise.resolve(view([]))
+          : new Promise<ResourceView>(resolve => {
+              answer = resolve;
+            });
+      },
+      logMarkers: () => Promise.resolve({ markers: [], complete: true })
+    } as unknown as ResourcesClient;
+    const model = new ResourcesModel(client, 'local::a:1', 'unit');
+    const settled = (): Promise<void> =>
+      new Promise(resolve => setTimeout(resolve));
+    await settled();
+    expect(asked).toEqual([]);
+    model.setActive(true, true);
+    await settled();
+    expect(asked).toEqual([undefined, '1']);
+    model.setActive(false, true);
+    answer(view([], { version: '2' }));
+    await settled();
+    expect(asked).toEqual([undefined, '1']);
+    expect(model.view?.version).toBe('1');
+    model.setActive(true, false);
+    await settled();
+    expect(asked).toEqual([undefined, '1', undefined]);
+    model.dispose();
+  });
+});
