@@ -9,6 +9,7 @@ const LAYERS = [
   ['index'],
   ['lab'],
   ['sidebar'],
+  ['alljobs', ['compare', 'view', 'model']],
   [
     'launch',
     [

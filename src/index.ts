@@ -1,6 +1,7 @@
 /** Entry point of the extension: its plugins, and the types and tokens for other extensions. */
 
 import type { JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { allJobsPlugin } from './alljobs/plugin';
 import { actionsPlugin } from './job/actions';
 import { choosePlugin } from './lab/choose';
 import { experimentsPlugin } from './experiments/plugin';
@@ -31,6 +32,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   jobsPlugin,
   publicJobsPlugin,
   actionsPlugin,
+  allJobsPlugin,
   choosePlugin,
   experimentsPlugin,
   jobPlugin,

@@ -87,8 +87,8 @@ export interface IDeletedJobs {
   readonly jobs: readonly JobSummary[] | null;
   /** Message of the error that prevented reading them; null if there is none. */
   readonly error: string | null;
-  /** Read the list, or discard it. */
-  show(shown: boolean): void;
+  /** Read the list, and keep it current until the returned object is disposed. */
+  watch(): IDisposable;
 }
 
 /** The jobs and all other data that the server pushes, for the plugins of this extension. */
@@ -195,6 +195,8 @@ export namespace CommandIDs {
    * runs or of an artifact; for the page runs `folder?` and `filter?`.
    */
   export const openExperiments = 't9kjob:open-experiments';
+  /** Open a page about all jobs. Args: `page?`, one of table (by default), compare; `ids?` of jobs. */
+  export const openAllJobs = 't9kjob:open-all-jobs';
   /** Open the table of the cluster's nodes. */
   export const showNodes = 't9kjob:show-nodes';
   /** Stop a job, after a confirmation. */

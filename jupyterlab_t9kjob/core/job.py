@@ -25,6 +25,9 @@ EngineName = Annotated[str, StringConstraints(pattern=ENGINE_NAME_PATTERN)]
 DEFAULT_ENGINE = "local"
 """Engine of a request that names none."""
 
+MOST_NODES = 8
+"""Number of nodes in a job's row."""
+
 Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 
 
@@ -158,6 +161,9 @@ class JobSummary(Model):
     restarts: int = 0
     replicas: int = 1
     replicas_running: int = 0
+    nodes: list[str] = Field(
+        default_factory=list, max_length=MOST_NODES, description="Nodes of the newest attempts, the first 8 of them."
+    )
     processes: int | None = Field(None, description="Number of ranks of the whole job; null if unknown.")
     queue: str | None = Field(None, description="Queue that the job is in, or waits in.")
     devices: Device | None = Field(None, description="Accelerators that the whole job requests.")

@@ -125,6 +125,19 @@ class ActionHandler(ApiHandler):
             self.reply(await services.jobs.act(ident, cast("Action", action)))
 
 
+class JobActionsHandler(ApiHandler):
+    """``job-actions``."""
+
+    @guarded
+    async def post(self) -> None:
+        """Stop, pause, resume, delete or remove several jobs."""
+        from ..jobs.bulk import JobActions, act_on_all
+
+        request = self.read(JobActions)
+        services = await self.app.services()
+        self.reply(await act_on_all(services.jobs, request))
+
+
 class ReplicasHandler(ApiHandler):
     """``jobs/{id}/replicas``."""
 

@@ -23,6 +23,7 @@ from .jobs import (
     CheckpointsHandler,
     EnginesHandler,
     EventsHandler,
+    JobActionsHandler,
     JobHandler,
     JobsHandler,
     ManifestHandler,
@@ -48,6 +49,7 @@ from .tries import TriesHandler, TryHandler
 ROUTES: dict[str, type[RequestHandler]] = {
     "engines": EnginesHandler,
     "jobs": JobsHandler,
+    "job-actions": JobActionsHandler,
     "jobs/{id}": JobHandler,
     "jobs/{id}/{action}": ActionHandler,
     "jobs/{id}/replicas": ReplicasHandler,

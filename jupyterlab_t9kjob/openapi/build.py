@@ -28,6 +28,7 @@ from ..core.spec import (
 from ..experiments import model as experiments
 from ..experiments.artifacts import model as artifacts
 from ..handlers import messages
+from ..jobs.bulk import JobActions, JobActionsResult
 from ..jobs.sweeps import SweepResult, SweepResults
 from ..launch import model as launch
 from ..launch.notebooks.arguments import CELLS, INSTALL
@@ -46,6 +47,7 @@ REF = "#/components/schemas/{model}"
 
 REQUESTS: dict[str, Any] = {
     "CreateJob": messages.CreateJob,
+    "JobActions": JobActions,
     "PrefillRequest": launch.PrefillRequest,
     "PreviewRequest": launch.PreviewRequest,
     "ExpandSweep": sweeps.ExpandSweep,
@@ -76,6 +78,7 @@ ANSWERS: dict[str, Any] = {
     "EngineList": messages.EngineList,
     "JobPage": messages.JobPage,
     "Job": job.Job,
+    "JobActionsResult": JobActionsResult,
     "LaunchPreview": launch.LaunchPreview,
     "ReadManifest": launch.ReadManifest,
     "SweepPreview": sweeps.SweepPreview,

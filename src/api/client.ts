@@ -13,6 +13,8 @@ import {
   FileDiff,
   ExpandSweep,
   Job,
+  JobActions,
+  JobActionsResult,
   JobCode,
   JobPage,
   KindSchema,
@@ -66,6 +68,11 @@ export class ApiClient extends HttpClient {
       'engines'
     ]);
     return engines;
+  }
+
+  /** Act on several jobs, at most 1000; deletion and removal leave active jobs alone. */
+  actOnAll(request: JobActions): Promise<JobActionsResult> {
+    return this._send('POST', ['job-actions'], { body: request });
   }
 
   /** Return the PVCs that a job in a namespace can mount. */

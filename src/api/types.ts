@@ -125,6 +125,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/job-actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Stop, pause, resume, delete or remove several jobs. Deletion and removal leave active jobs alone */
+        post: operations["actOnJobs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/jobs/{id}": {
         parameters: {
             query?: never;
@@ -2938,6 +2955,11 @@ export interface components {
              */
             replicas_running: number;
             /**
+             * Nodes
+             * @description Nodes of the newest attempts, the first 8 of them.
+             */
+            nodes: string[];
+            /**
              * Processes
              * @description Number of ranks of the whole job; null if unknown.
              * @default null
@@ -3065,6 +3087,41 @@ export interface components {
             rerun_of: string | null;
         };
         /**
+         * JobActions
+         * @description An action on several jobs. Deletion and removal leave active jobs alone.
+         */
+        JobActions: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "stop" | "pause" | "resume" | "delete" | "remove";
+            /** Ids */
+            ids: string[];
+            /**
+             * Remove
+             * @description For `delete`: also remove the records and the logs.
+             * @default false
+             */
+            remove?: boolean;
+        };
+        /**
+         * JobActionsResult
+         * @description Outcome of an action on several jobs.
+         */
+        JobActionsResult: {
+            /**
+             * Done
+             * @description Ids of the jobs on which the action was requested.
+             */
+            done: string[];
+            /**
+             * Problems
+             * @description The jobs that were not changed.
+             */
+            problems: components["schemas"]["JobProblem"][];
+        };
+        /**
          * JobCode
          * @description The code that a job runs.
          */
@@ -3137,6 +3194,26 @@ export interface components {
              * @description Number of jobs on all pages.
              */
             total: number;
+        };
+        /**
+         * JobProblem
+         * @description A job that was not changed.
+         */
+        JobProblem: {
+            /** Id */
+            id: string;
+            /**
+             * Message
+             * @description Why the job was not changed.
+             */
+            message: string;
+            /** Code */
+            code: string;
+            /**
+             * Hint
+             * @default null
+             */
+            hint: string | null;
         };
         /**
          * JobRef
@@ -3403,6 +3480,11 @@ export interface components {
              * @default 0
              */
             replicas_running: number;
+            /**
+             * Nodes
+             * @description Nodes of the newest attempts, the first 8 of them.
+             */
+            nodes: string[];
             /**
              * Processes
              * @description Number of ranks of the whole job; null if unknown.
@@ -8421,9 +8503,12 @@ export type GitRepository = components['schemas']['GitRepository'];
 export type GitRepositoryInput = components['schemas']['GitRepositoryInput'];
 export type ImportedModule = components['schemas']['ImportedModule'];
 export type Job = components['schemas']['Job'];
+export type JobActions = components['schemas']['JobActions'];
+export type JobActionsResult = components['schemas']['JobActionsResult'];
 export type JobCode = components['schemas']['JobCode'];
 export type JobDetail = components['schemas']['JobDetail'];
 export type JobPage = components['schemas']['JobPage'];
+export type JobProblem = components['schemas']['JobProblem'];
 export type JobRef = components['schemas']['JobRef'];
 export type JobSpec = components['schemas']['JobSpec'];
 export type JobSpecInput = components['schemas']['JobSpecInput'];
@@ -9160,6 +9245,84 @@ export interface operations {
             };
             /** @description The object exists, or its phase does not allow the action */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    actOnJobs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JobActions"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobActionsResult"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

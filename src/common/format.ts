@@ -151,6 +151,22 @@ export function formatTime(
   );
 }
 
+/** Return a day for the head of a group: “Today, Nov 21”, “Nov 19”, “Nov 19, 2025”. */
+export function formatDay(time: number, trans: TranslationBundle): string {
+  const day = formatDate(
+    time,
+    new Date(time * 1000).getFullYear() === new Date().getFullYear()
+      ? DATE
+      : DATE_AND_YEAR
+  );
+  const recent = formatTime(time, trans);
+  return recent === formatClock(time)
+    ? trans.__('Today, %1', day)
+    : recent === trans.__('yesterday')
+      ? trans.__('Yesterday, %1', day)
+      : day;
+}
+
 /** Return a time for use in a sentence: “at 09:58”, “yesterday at 09:58”, “on Nov 19 at 09:58”. */
 export function formatMoment(
   time: number,

@@ -1,5 +1,6 @@
 /** List of deleted jobs whose records are kept. */
 
+import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ApiClient } from '../api/client';
 import { expectApiError } from '../api/errors';
 import { JobSummary } from '../api/types';
@@ -36,14 +37,10 @@ export class DeletedJobs implements IDeletedJobs {
     return this._jobs?.find(job => job.id === id);
   }
 
-  /** Read the list, or discard it. */
-  show(shown: boolean): void {
-    if (shown !== this._shown) {
-      this._shown = shown;
-      this._jobs = this._error = null;
-      this._changed();
-      this.refresh();
-    }
+  /** Read the list, and keep it current until the returned object is disposed. */
+  watch(): IDisposable {
+    this._count(1);
+    return new DisposableDelegate(() => this._count(-1));
   }
 
   /** Read the list again if it is shown. */
@@ -54,6 +51,17 @@ export class DeletedJobs implements IDeletedJobs {
       void this._read().finally(() => {
         this._reading = false;
       });
+    }
+  }
+
+  private _count(by: 1 | -1): void {
+    this._watches += by;
+    const shown = this._watches > 0;
+    if (shown !== this._shown) {
+      this._shown = shown;
+      this._jobs = this._error = null;
+      this._changed();
+      this.refresh();
     }
   }
 
@@ -86,6 +94,7 @@ export class DeletedJobs implements IDeletedJobs {
     return deleted;
   }
 
+  private _watches = 0;
   private _shown = false;
   private _stale = false;
   private _reading = false;

@@ -127,6 +127,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     restarts: 0,
     replicas: 1,
     replicas_running: 1,
+    nodes: [],
     processes: 2,
     devices: null,
     devices_held: null,

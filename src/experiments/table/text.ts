@@ -2,7 +2,6 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { formatCount } from '../../common/format';
 import { ITableColumn } from '../model/columns';
-import { FilterProblem } from '../../common/filter/parse';
 import { ExperimentsModel } from '../model/experiments';
 import { Scalar } from '../types';
 
@@ -51,44 +50,6 @@ export function modeText(
   return goal === 'min'
     ? trans.__('best of a run: lowest')
     : trans.__('best of a run: highest');
-}
-
-/** Return what is wrong with a filter. */
-export function problemText(
-  { code, word, place }: FilterProblem,
-  trans: TranslationBundle
-): string {
-  const column = place.start + 1;
-  switch (code) {
-    case 'unknown':
-      return trans.__('No run has “%1”.', word);
-    case 'name':
-      return trans.__('Column %1: enter the name of a column.', column);
-    case 'operator':
-      return trans.__(
-        'Column %1: enter a comparison such as <, =, ~ or in, not “%2”.',
-        column,
-        word
-      );
-    case 'value':
-      return trans.__('Column %1: enter a value.', column);
-    case 'number':
-      return trans.__('Column %1: “%2” is not a number.', column, word);
-    case 'list':
-      return trans.__('Column %1: enter values in parentheses.', column);
-    case 'close':
-      return trans.__('Column %1: a closing parenthesis is missing.', column);
-    case 'quote':
-      return trans.__('Column %1: the closing quote is missing.', column);
-    case 'extra':
-      return trans.__(
-        'Column %1: enter “and” or “or” before “%2”.',
-        column,
-        word
-      );
-    case 'deep':
-      return trans.__('Column %1: too many parentheses.', column);
-  }
 }
 
 /** Return a hyperparameter as a text: the shorter of “0.001” and “1e-3”. */

@@ -83,9 +83,12 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       : null;
   useWatchedCapacity(jobs, shown && engines.some(({ cluster }) => cluster));
   const { showDeleted, onlyMine } = model.state;
-  React.useEffect(() => jobs.deleted.show(showDeleted), [jobs, showDeleted]);
+  React.useEffect(() => {
+    const watch = showDeleted ? jobs.deleted.watch() : null;
+    return () => watch?.dispose();
+  }, [jobs, showDeleted]);
   const all = useSteady(jobs.jobs, INTERVAL).filter(job => !job.deleted);
-  const allDeleted = jobs.deleted.jobs;
+  const allDeleted = showDeleted ? jobs.deleted.jobs : null;
   const others = [...all, ...(allDeleted ?? [])].filter(({ mine }) => !mine);
   const isMeant = (job: JobSummary): boolean => job.mine || !onlyMine;
   const visible = all.filter(isMeant);
@@ -128,6 +131,10 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           disabled={!ready} // its entries depend on the engines
           onClick={event =>
             openMenu(event.currentTarget, [
+              {
+                label: trans.__('Show All Jobs in a Table'),
+                execute: () => run(CommandIDs.openAllJobs)
+              },
               {
                 label: trans.__('Show Deleted Jobs'),
                 toggled: showDeleted,
@@ -177,7 +184,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           {[...new Set(engines.map(({ reason }) => reason))].join(' ')}
         </Banner>
       )}
-      {jobs.deleted.error !== null && (
+      {showDeleted && jobs.deleted.error !== null && (
         <Banner
           level="warning"
           title={trans.__('The deleted jobs could not be read.')}

@@ -65,6 +65,7 @@ export function fakeJob(
     restarts: 0,
     replicas: 1,
     replicas_running: 1,
+    nodes: [],
     processes: 2,
     devices: null,
     devices_held: null,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ....core.job import EndedBy, Failure, Job, JobSummary, Replica, job_id
+from ....core.job import MOST_NODES, EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
 from ....core.source import running
@@ -177,6 +178,14 @@ def _held_of(snapshot: JobSnapshot, devices: Device | None) -> int | None:
     return held(view.pod for view in snapshot.replicas if view.pod is not None).get(devices.name, 0)
 
 
+def _nodes(snapshot: JobSnapshot) -> list[str]:
+    """Return the nodes of the job's newest pods; those of the record if no pod is left."""
+    names = [text(view.pod, "spec", "nodeName") for view in snapshot.replicas if view.pod is not None]
+    if not any(names) and snapshot.job.record is not None:
+        names = [replica.node for replica in snapshot.job.record.replicas]
+    return list(dict.fromkeys(sys.intern(name) for name in names if name))[:MOST_NODES]
+
+
 def _queue_of(snapshot: JobSnapshot) -> str | None:
     if snapshot.hold is not None and snapshot.hold.queue:
         return snapshot.hold.queue
@@ -210,6 +219,7 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
         "attempt": max((attempts[-1]["number"] for attempts in job.attempts.values() if attempts), default=1),
         "restarts": max(state.restarts, sum(map(restarts_of, job.attempts.values()))),
         "replicas": len(snapshot.replicas) or len(job.attempts) or (size.replicas if size is not None else 1),
+        "nodes": _nodes(snapshot),
         "replicas_running": sum(map(is_running, snapshot.replicas)) if job.present else 0,
         "processes": size.processes if size is not None else None,
         "progress": job.progress,

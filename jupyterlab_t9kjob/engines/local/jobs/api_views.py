@@ -254,6 +254,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "restarts": record["restarts"],
         "replicas": len(record["replicas"]),
         "replicas_running": running,
+        "nodes": [host],
         "devices_held": _held(record, phase) if job.plan and job.plan["devices"] is not None else None,
         "processes": processes,
         "progress": _progress(progress) if progress is not None else None,

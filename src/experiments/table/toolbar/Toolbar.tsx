@@ -7,6 +7,7 @@ import { IMenuItem, openMenu } from '../../../common/menu';
 import { IconButton } from '../../../ui/Buttons';
 import { FilterField } from '../../../ui/FilterField';
 import { Icon } from '../../../ui/Icon';
+import { problemText } from '../../../ui/filterProblem';
 import { MenuButton } from '../../../ui/MenuButton';
 import { IExperimentsLab } from '../../host';
 import { ExperimentsModel } from '../../model/experiments';
@@ -15,13 +16,7 @@ import { DEFAULT_VIEW, GROUPS } from '../../model/view';
 import { RunActions } from '../actions';
 import { ColumnsPane } from './ColumnsPane';
 import { askViewName } from '../dialogs';
-import {
-  countText,
-  folderText,
-  formatScalar,
-  groupText,
-  problemText
-} from '../text';
+import { countText, folderText, formatScalar, groupText } from '../text';
 
 /** Hyperparameters and folders that the menus name. */
 const FEW = 8;
@@ -52,7 +47,15 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
         text={view.filter}
         onChange={filter => model.change({ filter })}
         problem={model.problem}
-        problemText={model.problem ? problemText(model.problem, trans) : ''}
+        problemText={
+          model.problem
+            ? problemText(
+                model.problem,
+                trans.__('No run has “%1”.', model.problem.word),
+                trans
+              )
+            : ''
+        }
         count={countText(model, trans)}
         fields={model.fields}
         rows={model.known}
