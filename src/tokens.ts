@@ -157,6 +157,9 @@ export namespace CommandIDs {
   /** Show the jobs of a sweep in a table with their values and metrics. Args: `id` of the sweep. */
   export const compareSweep = 't9kjob:compare-sweep';
 
+  /** Compare arguments, results and curves of the jobs of a sweep. Args: `id` of the sweep. */
+  export const compareSweepJobs = 't9kjob:compare-sweep-jobs';
+
   /** Stop all jobs of a sweep. */
   export const stopSweep = 't9kjob:stop-sweep';
 
@@ -195,7 +198,10 @@ export namespace CommandIDs {
    * runs or of an artifact; for the page runs `folder?` and `filter?`.
    */
   export const openExperiments = 't9kjob:open-experiments';
-  /** Open a page about all jobs. Args: `page?`, one of table (by default), compare; `ids?` of jobs. */
+  /**
+   * Open a page about all jobs. Args: `page?`, one of table (by default), compare; `ids?` of jobs. For the page compare
+   * and one id, the user is asked for the other jobs.
+   */
   export const openAllJobs = 't9kjob:open-all-jobs';
   /** Open the table of the cluster's nodes. */
   export const showNodes = 't9kjob:show-nodes';

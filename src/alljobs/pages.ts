@@ -4,7 +4,7 @@ import { IAllJobsLab } from './host';
 
 /** A page, as arguments of the command `CommandIDs.openAllJobs`. */
 export interface IAllJobsPlace {
-  /** `table`. */
+  /** `table` or `compare`. */
   page: string;
   /** Ids of jobs; empty for the table. */
   ids: string[];
@@ -18,6 +18,8 @@ export async function createPage(
   switch (place.page) {
     case 'table':
       return (await import('./page')).createTable(lab);
+    case 'compare':
+      return (await import('./compare/page')).createComparison(place.ids, lab);
     default:
       throw new Error(lab.trans.__('There is no page “%1”.', place.page));
   }

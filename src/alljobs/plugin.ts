@@ -70,13 +70,24 @@ export const allJobsPlugin: JupyterFrontEndPlugin<void> = {
 
     const command = CommandIDs.openAllJobs;
     app.commands.addCommand(command, {
-      label: trans.__('All Jobs'),
+      label: ({ page }) =>
+        page === 'compare' ? trans.__('Compare With…') : trans.__('All Jobs'),
       caption: trans.__('Show all distributed jobs in a table'),
-      icon: jobIcon,
+      icon: ({ page }) => (page === 'compare' ? undefined : jobIcon),
       describedBy: { args: ARGS },
-      execute: args => {
-        const ids = Array.isArray(args.ids) ? args.ids.map(String) : [];
-        const place = { page: String(args.page ?? 'table'), ids };
+      execute: async args => {
+        const known = Array.isArray(args.ids) ? args.ids.map(String) : [];
+        const page = String(args.page ?? 'table');
+        let ids = known;
+        if (page === 'compare' && known.length === 1) {
+          const { askJobs } = await import('./compare/ask');
+          const more = await askJobs(jobs, known, trans);
+          if (!more?.length) {
+            return;
+          }
+          ids = [...known, ...more];
+        }
+        const place = { page, ids };
         const id = ['t9kjob-all-jobs', place.page, ...ids].join('-');
         const tab = tracker.find(each => each.id === id) ?? create(id, place);
         showTab(app.shell, tab, 'Distributed Jobs');

@@ -14,6 +14,7 @@ const ITEMS: readonly (string | null)[] = [
   CommandIDs.resume,
   CommandIDs.rerun,
   CommandIDs.clone,
+  CommandIDs.openAllJobs,
   null,
   CommandIDs.openWorkingDirectory,
   CommandIDs.openLogDirectory,
@@ -21,6 +22,20 @@ const ITEMS: readonly (string | null)[] = [
   CommandIDs.deleteJob,
   CommandIDs.remove
 ];
+
+function argsOf(
+  command: string,
+  id: string
+): { [name: string]: string | string[] } {
+  switch (command) {
+    case CommandIDs.openTensorBoard:
+      return { jobId: id };
+    case CommandIDs.openAllJobs:
+      return { page: 'compare', ids: [id] };
+    default:
+      return { id };
+  }
+}
 
 /**
  * Open the menu of a job's actions.
@@ -40,8 +55,7 @@ export function openJobMenu(
     if (command === null) {
       menu.addItem({ type: 'separator' });
     } else if (commands.hasCommand(command)) {
-      const name = command === CommandIDs.openTensorBoard ? 'jobId' : 'id';
-      menu.addItem({ command, args: { [name]: id } });
+      menu.addItem({ command, args: argsOf(command, id) });
     }
   }
   openOnce(menu, x, y);
@@ -63,6 +77,7 @@ export function openSweepMenu(
   const menu = new MenuSvg({ commands });
   for (const command of [
     CommandIDs.compareSweep,
+    CommandIDs.compareSweepJobs,
     CommandIDs.stopSweep,
     CommandIDs.retrySweep,
     CommandIDs.deleteSweep

@@ -53,6 +53,15 @@ export function addSweepActions(
       showResults(app, jobs, String(args.id), trans);
     }
   });
+  commands.addCommand(CommandIDs.compareSweepJobs, {
+    label: trans.__('Compare Curves of the Sweep'),
+    describedBy: { args: SWEEP_ARGS },
+    execute: args =>
+      commands.execute(CommandIDs.openAllJobs, {
+        page: 'compare',
+        ids: membersOf(args).map(({ id }) => id)
+      })
+  });
   add(
     CommandIDs.stopSweep,
     trans.__('Stop All Jobs of the Sweep…'),

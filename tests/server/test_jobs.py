@@ -289,3 +289,16 @@ def test_renamed_moves_what_is_the_jobs_own():
     ]
     assert new.tensorboard.log_dirs == ["/w/runs/train-2", "/w/shared"]
     assert spec.args[1] == "runs/train-1"
+
+
+async def test_an_action_on_many_jobs_leaves_active_ones_alone(engine: FakeEngine, api: Api):
+    ids = {name: engine.put(name, phase=phase).id for name, phase in (("a", "Running"), ("b", "Failed"))}
+    body = {"action": "delete", "ids": [ids["a"], ids["b"], ids["b"], "local::none:none"]}
+    answer = (await api("POST", "job-actions", body=body)).json
+    assert answer["done"] == [ids["b"]]
+    assert [problem["code"] for problem in answer["problems"]] == ["Active", "NotFound"]
+    assert answer["problems"][0]["message"] == "a has not ended, so it was left alone."
+    stopped = (await api("POST", "job-actions", body={"action": "stop", "ids": [ids["a"]]})).json
+    assert stopped == {"done": [ids["a"]], "problems": []}
+    for bad in ({"action": "rerun", "ids": ["x"]}, {"action": "stop", "ids": []}, {"action": "stop", "ids": ["x"] * 1001}):
+        assert (await api("POST", "job-actions", body=bad)).status == 422

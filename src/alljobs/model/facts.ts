@@ -1,6 +1,6 @@
 /** Amounts of a job that are computed from its times: GPU-hours, waiting time, duration. */
 import { JobSummary } from '../../api/types';
-import { isActive } from '../../jobs/phase';
+import { isStalled } from '../../jobs/phase';
 import { ranSeconds } from '../../jobs/runtime';
 
 const HOUR = 3600;
@@ -46,12 +46,9 @@ export function waitedOf(job: JobSummary, now: number): number | null {
   return phase === 'Pending' ? Math.max(0, now - created_at) : null;
 }
 
-/** Return true if the state of a job needs a look: it is active or unknown, and something is wrong. */
+/** Return true if the state of a job needs a look: it is unknown, or the job makes no progress. */
 export function isProblem(job: JobSummary): boolean {
-  return (
-    job.phase === 'Unknown' ||
-    (isActive(job) && (job.reason?.code ?? '').startsWith('No'))
-  );
+  return job.phase === 'Unknown' || isStalled(job);
 }
 
 /**

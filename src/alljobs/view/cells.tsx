@@ -6,16 +6,15 @@ import { EngineInfo, JobSummary } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { formatExact } from '../../common/format';
 import { useTicking } from '../../common/hooks';
-import { hasBar, stateOf, stateWord } from '../../jobs/phase';
+import { hasBar, iconStateOf, stateOf, stateWord } from '../../jobs/phase';
 import { jobSentence } from '../../jobs/sentence';
 import { ProgressBar } from '../../ui/ProgressBar';
-import { stateIcons, warningIcon } from '../../ui/icons';
+import { stateIcons } from '../../ui/icons';
 import { goalOf, IJobColumn, metricOf } from '../model/columns';
 import {
   durationOf,
   gpuHours,
   gpusOf,
-  isProblem,
   sumOfHours,
   waitedOf
 } from '../model/facts';
@@ -124,7 +123,6 @@ export function SweepCell(props: ISweepCellProps): React.JSX.Element | null {
       return (
         <StateText
           state={commonState(jobs)}
-          isProblem={false}
           text={countsText(jobs, trans)}
           trans={trans}
         />
@@ -202,14 +200,7 @@ function State({
   trans: TranslationBundle;
 }): React.JSX.Element {
   const text = useTicking(() => jobSentence(job, trans, true));
-  return (
-    <StateText
-      state={stateOf(job)}
-      isProblem={isProblem(job)}
-      text={text}
-      trans={trans}
-    />
-  );
+  return <StateText state={iconStateOf(job)} text={text} trans={trans} />;
 }
 
 /**
@@ -220,25 +211,22 @@ function State({
  */
 function StateText({
   state,
-  isProblem: hasProblem,
   text,
   trans
 }: {
   state: JobState;
-  isProblem: boolean;
   text: string;
   trans: TranslationBundle;
 }): React.JSX.Element {
-  const isWarning = hasProblem && state !== 'unknown';
   return (
     <span className="jp-t9k-AllJobs-state" data-state={state}>
       <span
         className="jp-t9k-PhaseIcon"
-        data-state={isWarning ? 'warning' : state}
+        data-state={state}
         role="img"
         aria-label={stateWord(state, trans)}
         dangerouslySetInnerHTML={{
-          __html: (isWarning ? warningIcon : stateIcons[state]).svgstr
+          __html: stateIcons[state].svgstr
         }}
       />
       <span>{text}</span>

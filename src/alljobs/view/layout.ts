@@ -16,32 +16,33 @@ const WIDTHS: Partial<Record<IJobColumn['kind'], number>> = {
   queue: 96,
   gpus: 60,
   allocated: 84,
-  created: 116,
-  started: 116,
-  ended: 116,
+  created: 128,
+  started: 128,
+  ended: 128,
   waited: 72,
   duration: 78,
   hours: 68,
   restarts: 78
 };
 
-/** Columns in the order in which they hide when the width shrinks; those that are not named hide after these. */
+/** Columns in the order in which they hide when the width shrinks. */
 const HIDES: readonly IJobColumn['kind'][] = [
   'waited',
   'where',
   'progress',
   'owner',
-  'queue',
-  'node',
-  'restarts',
-  'created',
-  'ended',
-  'allocated',
   'started',
   'metric',
+  'duration',
+  // Columns that only the user's choice shows.
+  'queue',
+  'created',
+  'ended',
+  'restarts',
+  'allocated',
+  'node',
   'hours',
-  'gpus',
-  'duration'
+  'gpus'
 ];
 
 /** Return the least width of the column of names in a table of a width, in px. */

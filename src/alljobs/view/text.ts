@@ -197,7 +197,7 @@ export function countsText(
 
 /** Return the state whose icon stands for several jobs: the first one that is not finished, or the worst. */
 export function commonState(jobs: readonly JobSummary[]): JobState {
-  const found = new Set(jobs.map(stateOf));
+  const found = new Set<JobState>(jobs.map(stateOf));
   const order: readonly JobState[] = [
     'running',
     'resuming',

@@ -10,6 +10,9 @@ export interface ISection {
   rows: readonly IDifference[];
 }
 
+/** A compared run or job, as a report describes it. */
+export type ISubject = Pick<RunRow, 'id' | 'sentence' | 'path' | 'note'>;
+
 /** Names of a report in the user's language. */
 export interface IReportNames {
   title: string;
@@ -28,7 +31,7 @@ export interface IReportNames {
  */
 export function markdownOf(
   labels: readonly string[],
-  runs: readonly RunRow[],
+  runs: readonly ISubject[],
   sections: readonly ISection[],
   names: IReportNames
 ): string {
@@ -64,7 +67,7 @@ export function markdownOf(
 /** Return a comparison as rows of a CSV file, with one column for each run. */
 export function rowsOfReport(
   labels: readonly string[],
-  runs: readonly RunRow[],
+  runs: readonly ISubject[],
   sections: readonly ISection[]
 ): (Scalar | undefined)[][] {
   return [

@@ -71,6 +71,7 @@ export function fakeJob(
     devices_held: null,
     queue: null,
     progress: null,
+    stalled: null,
     mine: true,
     owner: null,
     read_only: null,
