@@ -300,5 +300,9 @@ async def test_an_action_on_many_jobs_leaves_active_ones_alone(engine: FakeEngin
     assert answer["problems"][0]["message"] == "a has not ended, so it was left alone."
     stopped = (await api("POST", "job-actions", body={"action": "stop", "ids": [ids["a"]]})).json
     assert stopped == {"done": [ids["a"]], "problems": []}
-    for bad in ({"action": "rerun", "ids": ["x"]}, {"action": "stop", "ids": []}, {"action": "stop", "ids": ["x"] * 1001}):
+    for bad in (
+        {"action": "rerun", "ids": ["x"]},
+        {"action": "stop", "ids": []},
+        {"action": "stop", "ids": ["x"] * 1001},
+    ):
         assert (await api("POST", "job-actions", body=bad)).status == 422

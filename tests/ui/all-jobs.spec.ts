@@ -188,10 +188,16 @@ test('the table of all jobs', async ({ page }) => {
       await expect(row('llama3-8b-sft-2')).toContainText('node-8');
       await page.getByRole('button', { name: 'Save view…' }).click();
       await page.getByRole('dialog').getByRole('textbox').fill('Big');
+      const kept = page.waitForResponse(
+        response =>
+          response.request().method() === 'PUT' &&
+          (response.request().postData() ?? '').includes('own:Big')
+      );
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await expect(
         page.getByRole('button', { name: /^Big/, pressed: true })
       ).toBeVisible();
+      await kept;
       await page.goto(`${lab.url}/lab`);
       await page.locator('#jupyterlab-splash').waitFor({ state: 'detached' });
       await run(page, 't9kjob:open-all-jobs');

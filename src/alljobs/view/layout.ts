@@ -20,8 +20,8 @@ const WIDTHS: Partial<Record<IJobColumn['kind'], number>> = {
   started: 128,
   ended: 128,
   waited: 72,
-  duration: 78,
-  hours: 68,
+  duration: 88,
+  hours: 84,
   restarts: 78
 };
 
