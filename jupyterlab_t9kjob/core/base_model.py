@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
+from typing_extensions import Self
 
 # A NUL byte can't be passed to a process.
 PlainText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
@@ -16,3 +17,16 @@ class Model(BaseModel):
 
     # An answer always has every field, so the TypeScript types need no question marks.
     model_config = ConfigDict(extra="forbid", json_schema_serialization_defaults_required=True)
+
+    @classmethod
+    def of_all_fields(cls, **values: Any) -> Self:
+        """Return a model from the values of all its fields, which are not checked.
+
+        `model_construct` looks up the default of each field, which takes five times as long.
+        """
+        made = cls.__new__(cls)
+        object.__setattr__(made, "__dict__", values)
+        object.__setattr__(made, "__pydantic_fields_set__", set(values))
+        object.__setattr__(made, "__pydantic_extra__", None)
+        object.__setattr__(made, "__pydantic_private__", None)
+        return made

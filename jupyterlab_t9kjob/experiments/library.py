@@ -27,6 +27,8 @@ from .sources.yaml_files import NotReadable
 READ_SECONDS: Final = 0.3
 """How long one call in a thread reads; changes are published after it."""
 CHECKED_AT_ONCE: Final = 300
+MANY_RUNS: Final = 2000
+HEAD_START_SECONDS: Final = 1.0
 KEPT_REMOVALS: Final = 5000
 ACTIVE_SECONDS: Final = 600.0
 RUNNING_SECONDS: Final = 24 * 3600.0
@@ -203,6 +205,8 @@ class Library:
             if self._index is None:
                 await asyncio.to_thread(self._open_index)
                 self.publish()
+                if len(self.runs) >= MANY_RUNS:  # The answer to those who wait comes before the search.
+                    await asyncio.sleep(HEAD_START_SECONDS)
             found = await on_disk(top, find, top, SOURCES)
             area.parents, area.links, area.complete = found.parents, found.links, found.complete
             for folder, source in found.runs.items():

@@ -6,13 +6,18 @@ import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 MOST_BUCKETS: Final = 1024
 PART_BYTES: Final = 4 * 1024 * 1024
 """Bytes of a file of metrics that are read at once."""
+BOUNDED_BYTES: Final = 4 * PART_BYTES
+"""Size of a file from which the positions of its parts are noted; smaller files are read quickly."""
 NAN: Final = float("nan")
+_MANY: Final = 16
+"""Number of buckets, and of values in each, from which numpy is faster."""
 
 
 class Position(NamedTuple):
@@ -182,6 +187,11 @@ class Series:
         at = 0
         while at < len(values):
             filled = self.count % self.size
+            if not filled and isinstance(values, array):
+                taken = self._add_buckets(values, at, locate)
+                at += taken
+                if taken:
+                    continue
             taken = min(self.size - filled, len(values) - at)
             kept = self._extremes(values[at : at + taken], at, locate)
             if filled:
@@ -193,6 +203,31 @@ class Series:
             at += taken
         if len(values):
             self.last = Sample(self.count - 1, locate(len(values) - 1), values[-1])
+
+    def _add_buckets(self, values: array[float], at: int, locate: Locate) -> int:
+        """Add the values of many full buckets at once, where numpy can; return their number."""
+        buckets = (len(values) - at) // self.size
+        if buckets < _MANY or self.size < _MANY or (numpy := _numpy()) is None:
+            return 0
+        taken = buckets * self.size
+        rows = numpy.frombuffer(values, values.typecode)[at : at + taken].reshape(buckets, self.size)
+        if not numpy.isfinite(rows).all():
+            return 0
+        kept = self.kept
+        for bucket, ends in enumerate(zip(rows.argmin(1).tolist(), rows.argmax(1).tolist(), strict=True)):
+            begin = bucket * self.size
+            low, high = begin + ends[0], begin + ends[1]
+            for index in (low, high) if low < high else (high, low) if high < low else (low,):
+                value = values[at + index]
+                sample = Sample(self.count + index, locate(at + index), value)
+                kept.append(sample)
+                if self.low is None or value < self.low.value:
+                    self.low = sample
+                if self.high is None or value > self.high.value:
+                    self.high = sample
+            self.lengths.append(1 if low == high else 2)
+        self.count += taken
+        return taken
 
     def _pop(self) -> list[Sample]:
         """Remove the last bucket and return its samples."""
@@ -243,6 +278,16 @@ class Series:
             self.lengths.append(len(wanted))
             begin = end
         self.size *= 2
+
+
+@cache
+def _numpy() -> Any:
+    """Return numpy, which is there where TensorBoard is; None without it. It is imported for large files only."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
 
 
 def least(numbers: Iterable[float | None]) -> float | None:

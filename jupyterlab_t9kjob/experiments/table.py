@@ -76,7 +76,7 @@ def row_of(
     epoch = known.epoch
     status = status_of(facts, job, written)
     ended = None if status == "running" else facts.ended or written or None
-    return RunRow.model_construct(
+    return RunRow.of_all_fields(
         id=known.id,
         name=facts.name,
         suffix=facts.suffix,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import struct
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -72,7 +73,7 @@ class Scalars:
     """
 
     def __init__(self) -> None:
-        self.values: list[float] = []
+        self.values: array[float] = array("f")
         self.records: list[range | list[int]] = []
         self._firsts: list[int] = []
 
@@ -84,7 +85,12 @@ class Scalars:
         else:
             self.records.append(records)
             self._firsts.append(len(self.values))
-        self.values += values
+        if isinstance(values, array) and values.typecode == self.values.typecode:
+            self.values += values
+            return
+        if self.values.typecode == "f" and not isinstance(values, array):
+            self.values = array("d", self.values)  # A tensor may have a number of eight bytes.
+        self.values.extend(values.tolist() if isinstance(values, array) else values)
 
     def record(self, index: int) -> int:
         """Return the offset of the record of a value."""
@@ -247,7 +253,7 @@ class _Reader:
         layout = layout_of(content, at, end) if end - at < LONGEST_SCALAR else None
         if layout is None:
             return False
-        self._found.add(_decoded(layout.tag), _SINGLE.unpack_from(content, at + layout.value), [at])
+        self._found.add(_decoded(layout.tag), array("f", _SINGLE.unpack_from(content, at + layout.value)), [at])
         self._mixed.learn(layout)
         return True
 

@@ -20,7 +20,7 @@ from ...tensorboard.event_records import LONGEST_RECORD
 from ...tensorboard.events import MARK
 from ..facts import Chunk, Facts, MetricLog, read_part, wanted_parts
 from ..model import Origin
-from ..series import NOWHERE, PART_BYTES, Part, Series
+from ..series import BOUNDED_BYTES, NOWHERE, PART_BYTES, Part, Series
 from .event_file import Events, read_events, record_size, tags_of
 from .yaml_files import NotReadable, flat, text
 
@@ -110,7 +110,7 @@ class EventSource:
                 for tag in tags_of(events):
                     values = events.scalars[tag].values
                     series = log.series.setdefault(f"{prefix}{tag}", Series())
-                    bounds = events.bounds(tag) if size > PART_BYTES else (NOWHERE, NOWHERE)
+                    bounds = events.bounds(tag) if size > BOUNDED_BYTES else (NOWHERE, NOWHERE)
                     series.note(Part(name, offset, offset + events.end, 0, len(values), *bounds))
                     series.extend(values, partial(events.position, tag))
                 log.offsets[name] = offset + events.end

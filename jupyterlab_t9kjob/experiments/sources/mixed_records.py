@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from array import array
 from itertools import accumulate
 from typing import Final
 
@@ -29,7 +30,7 @@ class MixedRecords:
         self._tags[layout.tag] = re.escape(bytes([len(layout.tag)]) + layout.tag)
         self._learned = True
 
-    def read(self, content: bytes, at: int) -> tuple[int, list[tuple[bytes, list[float], list[int]]]]:
+    def read(self, content: bytes, at: int) -> tuple[int, list[tuple[bytes, array[float], list[int]]]]:
         """Read records; return the offset behind them, and tags with their values and the offsets of their records.
 
         Parameters
@@ -62,7 +63,7 @@ class MixedRecords:
             values.append(row[4])
             records.append(offset)
         return offsets[-1], [
-            (tag[1:], list(struct.unpack(f"<{len(values)}f", b"".join(values))), records)
+            (tag[1:], array("f", struct.unpack(f"<{len(values)}f", b"".join(values))), records)
             for tag, (values, records) in by_tag.items()
         ]
 

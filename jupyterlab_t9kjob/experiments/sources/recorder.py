@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ..facts import Chunk, Facts, MetricLog, read_part, wanted_parts
 from ..model import Origin
-from ..series import NOWHERE, PART_BYTES, Part, Series
+from ..series import BOUNDED_BYTES, NOWHERE, PART_BYTES, Part, Series
 from . import yaml_files
 from .metric_file import Batch, read_batch
 from .yaml_files import NotReadable, plain, read_mapping, seconds, text
@@ -113,7 +113,7 @@ class RecorderSource:
                 log.offsets.pop(name)
                 log.series = {metric: s for metric, s in log.series.items() if not metric.startswith(f"{kind}.")}
             for offset, batch in batches(folder / name, log.offsets.get(name, 0), size):
-                low, high = batch.bounds() if size > PART_BYTES else (NOWHERE, NOWHERE)
+                low, high = batch.bounds() if size > BOUNDED_BYTES else (NOWHERE, NOWHERE)
                 for metric, (values, locate) in batch.values.items():
                     series = log.series.setdefault(f"{kind}.{metric}", Series())
                     series.note(Part(name, offset, offset + batch.end, 0, len(values), low, high))

@@ -228,7 +228,7 @@ class Round:
 
     def by_tag(
         self, at: int, count: int, columns: Sequence[array[float]]
-    ) -> Iterator[tuple[bytes, list[float], range | list[int]]]:
+    ) -> Iterator[tuple[bytes, array[float], range | list[int]]]:
         """Yield tags with their values, and the offsets of the values' records, in the order of appearance.
 
         Parameters
@@ -246,12 +246,13 @@ class Round:
                 range(begin, begin + count * self.size, self.size) for begin in (at + self.begins[n] for n in numbers)
             ]
             if len(numbers) == 1:
-                yield tag, columns[numbers[0]].tolist(), offsets[0]
+                yield tag, columns[numbers[0]], offsets[0]
                 continue
             # The tag is in several records of a round.
-            values, records = [0.0] * (count * len(numbers)), [0] * (count * len(numbers))
+            records = [0] * (count * len(numbers))
+            values = array("f", bytes(_SINGLE_BYTES * len(records)))
             for place, number in enumerate(numbers):
-                values[place :: len(numbers)] = columns[number].tolist()
+                values[place :: len(numbers)] = columns[number]
                 records[place :: len(numbers)] = offsets[place]
             yield tag, values, records
 

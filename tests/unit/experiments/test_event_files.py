@@ -149,7 +149,7 @@ def test_a_damaged_record_ends_what_is_read_at_once(column: int) -> None:
     spoiled = bytearray(each[500])
     spoiled[column] ^= 0x55
     events = read_events(b"".join([*each[:500], bytes(spoiled), *each[501:]]))
-    assert events.scalars["loss"].values[:500] == list(map(float, range(500)))
+    assert events.scalars["loss"].values[:500].tolist() == list(map(float, range(500)))
     clean = [events.position("loss", index).step for index in range(500)]
     assert clean == [200.0 + step for step in range(500)]
 
@@ -165,6 +165,7 @@ def a_run(folder: Path, content: bytes) -> tuple[Library, Known]:
 
 def test_a_range_is_read_from_its_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_folder, "PART_BYTES", 20_000)
+    monkeypatch.setattr(event_folder, "BOUNDED_BYTES", 20_000)
     monkeypatch.setattr(series_module, "PART_BYTES", 20_000)
     steps = [*range(9000), *range(4000, 12_000)]  # The training was begun again at an older checkpoint.
     content = b"".join(

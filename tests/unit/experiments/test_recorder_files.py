@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from array import array
 from pathlib import Path
 
 import pytest
@@ -247,9 +248,11 @@ def test_every_finished_call_survives_a_kill(written: list[tuple[float, int, str
         )
 
 
-@given(st.lists(st.lists(st.floats(width=32), max_size=3000), max_size=5))
-@settings(max_examples=30)
-def test_an_overview_has_every_extreme(parts: list[list[float]]) -> None:
+@given(st.lists(st.lists(st.floats(width=32), max_size=3000), max_size=5), st.booleans(), st.integers(1, 50))
+@settings(max_examples=30, deadline=None)
+def test_an_overview_has_every_extreme(parts: list[list[float]], is_array: bool, repeated: int) -> None:
+    # Large arrays go through numpy.
+    parts = [array("f", part * repeated) if is_array else part for part in parts]  # type: ignore[misc]
     series, values = Series(), [value for part in parts for value in part]
     begin = 0
     for part in parts:
