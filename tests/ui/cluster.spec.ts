@@ -239,7 +239,9 @@ test('a cluster that is reached late, by an account that may not see its nodes',
     await home.start();
     const sidebar = await openCapacity(page, home);
     const nodes = page.getByRole('tabpanel', { name: 'Cluster Nodes' });
-    const banner = sidebar.getByText(/^No connection to the cluster since /);
+    const banner = sidebar.getByText(
+      /^No connection to the cluster\. The cluster’s state has been unknown since /
+    );
     await expect(banner).toBeVisible();
     await expect(nodes).toContainText(
       /nodes and pods are not known: .* reached/
@@ -302,7 +304,7 @@ test('what is free stays, and says since when it is not known any more', async (
   gate.shut();
   await expect(strip).toContainText(/as of \d\d:\d\d/);
   await expect(
-    nodes.getByText(/^Connection to the cluster lost; state as of \d\d:\d\d/)
+    nodes.getByText(/^Connection to the cluster lost\. State as of \d\d:\d\d/)
   ).toBeVisible();
   await expect(ready).toBeVisible();
   expect(await values.allTextContents()).toEqual(known);

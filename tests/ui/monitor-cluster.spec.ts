@@ -106,7 +106,7 @@ test('a cluster that is lost, and one that is asked again', async ({
   const sidebar = await openSidebar(page);
   const banner = sidebar.getByRole('status').filter({ hasText: 'Connection' });
   await expect(banner).toContainText(
-    /Connection to the cluster lost; state as of \d\d:\d\d\. The API server/
+    /Connection to the cluster lost\. State as of \d\d:\d\d\. The API server/
   );
   await expect(sidebar.getByRole('button', { name: 'New job' })).toBeEnabled();
   await banner.getByRole('button', { name: 'Try now' }).click();
@@ -126,7 +126,7 @@ test('while a cluster is lost all else goes on', async ({ page }) => {
   const server = await open(page, { stale: true, more: [local] });
   const sidebar = await openSidebar(page);
   const banner = sidebar.getByRole('status').filter({ hasText: 'Connection' });
-  await expect(banner).toContainText(/state as of \d\d:\d\d\./);
+  await expect(banner).toContainText(/State as of \d\d:\d\d\./);
   await expect(
     sidebar.getByRole('treeitem', { name: /^mnist, running/ })
   ).toBeVisible();

@@ -28,19 +28,7 @@ export function ClusterBanner({
         <Banner
           key={`${cluster.server} ${cluster.stale_reason}`}
           level="warning"
-          title={
-            seen
-              ? trans.__(
-                  '%1; state as of %2.',
-                  whyStale(cluster, trans),
-                  formatClock(since)
-                )
-              : trans.__(
-                  '%1 since %2.',
-                  whyNeverSeen(cluster, trans),
-                  formatClock(since)
-                )
-          }
+          title={staleTitle(cluster, since, seen, trans)}
           actions={
             <LinkButton onClick={refresh}>{trans.__('Try now')}</LinkButton>
           }
@@ -77,35 +65,53 @@ export function whyStale(
 ): string {
   switch (cluster.stale_code) {
     case 'Silent':
-      return trans.__('Changes in the cluster do not arrive');
+      return trans.__('Changes in the cluster do not arrive.');
     case 'NoCredentials':
-      return trans.__('Not logged in to the cluster');
+      return trans.__('Not logged in to the cluster.');
     case 'Forbidden':
-      return trans.__('No permission to see changes in the cluster');
+      return trans.__('No permission to see changes in the cluster.');
     case 'NotServed':
-      return trans.__('The cluster no longer has this kind of object');
+      return trans.__('The cluster no longer has this kind of object.');
     case 'Busy':
-      return trans.__('The cluster is too busy to answer');
+      return trans.__('The cluster is too busy to answer.');
     case 'ServerError':
-      return trans.__('The cluster answers with an error');
+      return trans.__('The cluster answers with an error.');
     case 'Refused':
-      return trans.__('The cluster refuses to answer');
+      return trans.__('The cluster refuses to answer.');
     case 'NameUnknown':
-      return trans.__('The cluster’s address was not found');
+      return trans.__('The cluster’s address was not found.');
     case 'Untrusted':
-      return trans.__('No secure connection to the cluster');
+      return trans.__('No secure connection to the cluster.');
     case 'ProxyFailed':
-      return trans.__('The proxy does not lead to the cluster');
+      return trans.__('The proxy does not lead to the cluster.');
     default:
-      return trans.__('Connection to the cluster lost');
+      return trans.__('Connection to the cluster lost.');
   }
 }
 
 /** Return the reason why a cluster was never reached. */
 function whyNeverSeen(cluster: ClusterInfo, trans: TranslationBundle): string {
   return (cluster.stale_code ?? 'Unreachable') === 'Unreachable'
-    ? trans.__('No connection to the cluster')
+    ? trans.__('No connection to the cluster.')
     : whyStale(cluster, trans);
+}
+
+/** Return the title of a cluster's banner: why its state is stale, and from which time the state is. */
+function staleTitle(
+  cluster: ClusterInfo,
+  since: number,
+  seen: boolean,
+  trans: TranslationBundle
+): string {
+  const clock = formatClock(since);
+  return seen
+    ? `${whyStale(cluster, trans)} ${trans.__('State as of %1.', clock)}`
+    : `${whyNeverSeen(cluster, trans)} ${stateUnknown(clock, trans)}`;
+}
+
+/** Return a sentence that names the time since which a cluster's state is unknown. */
+export function stateUnknown(since: string, trans: TranslationBundle): string {
+  return trans.__('The cluster’s state has been unknown since %1.', since);
 }
 
 /** A cluster from which changes may have been missed. */

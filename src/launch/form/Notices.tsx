@@ -5,7 +5,11 @@ import { formatTime } from '../../common/format';
 import { joinWords } from '../../common/shellWords';
 import { Banner } from '../../ui/Banner';
 import { LinkButton } from '../../ui/Buttons';
-import { StaleReason, whyStale } from '../../cluster/view/ClusterBanner';
+import {
+  StaleReason,
+  stateUnknown,
+  whyStale
+} from '../../cluster/view/ClusterBanner';
 import { useLaunch, useModel } from '../parts/context';
 import { describeField } from '../parts/fieldNames';
 
@@ -77,7 +81,7 @@ function ClusterNotice(): React.JSX.Element | null {
         title={
           (cluster.stale_code ?? 'Unreachable') === 'Unreachable'
             ? trans.__('The cluster has not answered since %1.', since)
-            : trans.__('%1 since %2.', whyStale(cluster, trans), since)
+            : `${whyStale(cluster, trans)} ${stateUnknown(since, trans)}`
         }
       >
         <StaleReason cluster={cluster} />

@@ -436,7 +436,7 @@ describe('the nodes of the cluster', () => {
     });
     await pass(100);
     expect(
-      screen.getByText(/cluster lost; state as of \d\d:\d\d/)
+      screen.getByText(/cluster lost\. State as of \d\d:\d\d/)
     ).toBeTruthy();
     expect(screen.getByText(/It does not answer/)).toBeTruthy();
     expect(names()).toHaveLength(3);

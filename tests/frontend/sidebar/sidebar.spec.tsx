@@ -513,12 +513,12 @@ describe('the sidebar', () => {
   });
 
   it.each([
-    ['NoCredentials', 'Not logged in to the cluster; state as of'],
-    ['Forbidden', 'No permission to see changes in the cluster; state as of'],
-    ['NotServed', 'The cluster no longer has this kind of object; state as of'],
-    ['Silent', 'Changes in the cluster do not arrive; state as of'],
-    ['Untrusted', 'No secure connection to the cluster; state as of'],
-    ['ServerError', 'The cluster answers with an error; state as of']
+    ['NoCredentials', 'Not logged in to the cluster. State as of'],
+    ['Forbidden', 'No permission to see changes in the cluster. State as of'],
+    ['NotServed', 'The cluster no longer has this kind of object. State as of'],
+    ['Silent', 'Changes in the cluster do not arrive. State as of'],
+    ['Untrusted', 'No secure connection to the cluster. State as of'],
+    ['ServerError', 'The cluster answers with an error. State as of']
   ] as const)(
     'names what is wrong with the cluster: %s',
     async (code, title) => {
@@ -587,7 +587,7 @@ describe('the sidebar', () => {
     });
     const banner = screen.getByRole('status');
     expect(banner.textContent).toMatch(
-      /^Connection to the cluster lost; state as of .*No route to host\./
+      /^Connection to the cluster lost\. State as of .*No route to host\./
     );
     fireEvent.click(screen.getByText('Try now'));
     expect(run).toHaveBeenCalledWith(CommandIDs.refresh);
@@ -600,7 +600,7 @@ describe('the sidebar', () => {
       engines: [engine, { ...someCluster(stale), available: false }]
     });
     expect(screen.getByRole('status').textContent).toMatch(
-      /^No connection to the cluster since .*No route to host\./
+      /^No connection to the cluster\. The cluster’s state has been unknown since .*No route to host\./
     );
   });
 
