@@ -12,6 +12,7 @@ import { readView, readViews } from '../model/view';
 import { RunActions } from './actions';
 import { ExperimentsView } from './ExperimentsView';
 import '../../../style/experiments.css';
+import '../../../style/experiment-toolbar.css';
 
 /** Key of the settings of the table in the state database. */
 const STATE_KEY = 'jupyterlab_t9kjob:experiments';

@@ -5,12 +5,12 @@ import { ApiError, expectApiError } from '../../api/errors';
 import { EngineInfo, JobSpec, Prefill } from '../../api/types';
 import { contentsPath } from '../../common/contentsPath';
 import { asKind, EntrypointKind, folderOf } from '../content/entrypoints';
-import { formOf, specOf, splitArgs } from '../content/form';
+import { formOf, splitArgs } from '../content/form';
 import { ILocation, usualLocation } from '../../cluster/model/locations';
 import { cellsValue, ICellName, keysOf } from '../content/notebookCells';
 import { LaunchRequests } from './requests';
-import { specWith } from '../content/specChanges';
-import { IClone, ILastTime, ILaunchState, Start } from './state';
+import { originalSpec } from '../content/originalSpec';
+import { ILastTime, ILaunchState, Start } from './state';
 import { restore } from '../../jobs/restore';
 
 /** State of the form when it left an engine. */
@@ -74,7 +74,8 @@ export abstract class LaunchFilling extends LaunchRequests {
       const isChosen = start !== 'defaults' && location.engine;
       const at = this._at(isChosen ? location : prefill);
       const { launched_by: launchedBy, notes } = prefill;
-      const original = start === 'job' ? originalOf(prefill, clone) : null;
+      const original =
+        start === 'job' ? originalSpec(prefill, clone?.was) : null;
       this._set({
         ...{ ...at, prefill, start, launchedBy, original },
         ...{ applied: null, written: null },
@@ -395,14 +396,4 @@ export abstract class LaunchFilling extends LaunchRequests {
   private _loading = 0;
   /** True if the script must be read as soon as the form is no longer busy. */
   private _isReadDue = false;
-}
-
-/** Return the spec of the cloned job as a form describes it, without the change that a fix made. */
-function originalOf(
-  { spec: filled, script }: Prefill,
-  clone: IClone | null
-): JobSpec {
-  const spec = clone?.was ? specWith(filled, clone.was) : filled;
-  const options = spec.entrypoint.kind === 'command' ? [] : script.options;
-  return specOf(formOf(spec, options), options);
 }
