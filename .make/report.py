@@ -55,11 +55,15 @@ class Count:
 
 @dataclass
 class Result:
-    """How a step ended, and after how many seconds."""
+    """How a step ended, after how many seconds, and how long its processes computed.
+
+    `cpu_seconds` has no processes that outlive their parents, such as supervisors, and none of the cluster.
+    """
 
     name: str
     count: Count
     seconds: float = 0
+    cpu_seconds: float = 0
     output: bytes = b""
 
     def __str__(self) -> str:
@@ -85,7 +89,7 @@ def read(name: str, report: Path, has_cluster: bool) -> Count:
     return count
 
 
-def print_summary(results: list[Result], seconds: float, busy: float) -> int:
+def print_summary(results: list[Result], seconds: float, cpu_seconds: float) -> int:
     """Print the steps, the slowest tests, the repeats, failures and skips, and last the sum.
 
     Parameters
@@ -94,8 +98,8 @@ def print_summary(results: list[Result], seconds: float, busy: float) -> int:
         The results of all steps.
     seconds
         How long the whole run took.
-    busy
-        How many of the machine's cores were busy on average, also with what others ran; 0 if not known.
+    cpu_seconds
+        How long the machine's cores were busy meanwhile, also with other programs and the cluster; 0 if not known.
 
     Returns
     -------
@@ -105,13 +109,17 @@ def print_summary(results: list[Result], seconds: float, busy: float) -> int:
     total = Count()
     for result in results:
         total.add(result.count)
-    rows = [(r.name, r.count.passed, r.count.failed, r.count.skipped, f"{r.seconds / 60:.1f}") for r in results]
-    rows.append(("all", total.passed, total.failed, total.skipped, f"{seconds / 60:.1f}"))
+    rows = [_row(result.name, result.count, result.seconds, result.cpu_seconds) for result in results]
+    rows.append(_row("all", total, seconds, cpu_seconds))
     print("")
-    for name, *cells in [("step", "passed", "failed", "skipped", "minutes"), *rows]:
+    for name, *cells in [("step", "passed", "failed", "skipped", "minutes", "CPU min"), *rows]:
         print(f"{name:<14}", *(f"{cell:>8}" for cell in cells))
-    if busy:
-        print(f"\n{busy:.1f} of {os.cpu_count()} cores were busy")
+    if cpu_seconds:
+        known = sum(result.cpu_seconds for result in results)
+        print(
+            f"\n{cpu_seconds / seconds:.1f} of {os.cpu_count()} cores were busy;"
+            f" {(cpu_seconds - known) / 60:.1f} CPU minutes are of the cluster, detached and other processes"
+        )
     if total.tests:
         print(
             "\nslowest:", *(f"  {seconds:4.0f} s  {name}" for seconds, name in sorted(total.tests)[:-11:-1]), sep="\n"
@@ -120,6 +128,11 @@ def print_summary(results: list[Result], seconds: float, busy: float) -> int:
     (REPORTS / "summary").write_text(f"{total}\n")
     print("", *_folded(total.notes), str(total), sep="\n", flush=True)
     return int(total.failed > 0)
+
+
+def _row(name: str, count: Count, seconds: float, cpu_seconds: float) -> tuple[str | int, ...]:
+    minutes = (f"{seconds / 60:.1f}", f"{cpu_seconds / 60:.1f}")
+    return (name, count.passed, count.failed, count.skipped, *minutes)
 
 
 def _count_repeats(total: Count) -> None:

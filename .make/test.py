@@ -145,13 +145,16 @@ class Runner:
         command = " ".join([step.command, *(self.arguments if step.report else [])])
         stdout, stderr = (subprocess.PIPE, subprocess.STDOUT) if self.capture else (None, None)
         words = ["nice", "-n", str(step.niceness), "sh", "-c", command]
-        ended = subprocess.run(words, env=environment, stdout=stdout, stderr=stderr)
-        count = Count(passed=int(not ended.returncode))
+        process = subprocess.Popen(words, env=environment, stdout=stdout, stderr=stderr)
+        output = process.stdout.read() if process.stdout else b""
+        _pid, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        count = Count(passed=int(not process.returncode))
         if step.report and report.exists():
             count = read(step.name, report, "KUBECONFIG" in environment)
-        if ended.returncode and not count.failed:
-            count.fail(step.name, f"exit status {ended.returncode}")
-        return Result(step.name, count, output=ended.stdout or b"")
+        if process.returncode and not count.failed:
+            count.fail(step.name, f"exit status {process.returncode}")
+        return Result(step.name, count, cpu_seconds=usage.ru_utime + usage.ru_stime, output=output)
 
     def _environment(self, step: Step) -> dict[str, str]:
         """Return the variables for a step, with the browser and the cluster that it needs."""
@@ -231,7 +234,7 @@ def main() -> int:
     lanes = {name: [step for step in steps if step.lane == name] for name in (step.lane for step in steps) if name}
     results = run_lanes(first, run, os.cpu_count() or 1) + run_lanes(lanes.values(), run, len(lanes))
     seconds = time.monotonic() - started
-    return print_summary(results, seconds, (cpu_seconds() - used) / seconds if used else 0)
+    return print_summary(results, seconds, cpu_seconds() - used if used else 0)
 
 
 if __name__ == "__main__":
