@@ -121,11 +121,16 @@ ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupy
 # The newest one also runs behind a JupyterHub, whose proxy is from tests/ui/package.json.
 build/lab-newest/.t9kjob: LAB := jupyterlab "jupyterhub>=5"
 build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
-build/lab-%/.t9kjob: $(WHEEL) $(THIRD_PARTY) Makefile
-	test -d $(@D) || $(BIN)/python -m venv $(@D)
-	$(@D)/bin/pip install --quiet --no-compile $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]"
-	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir $(@D)/third-party ./tests/third_party_engine
-	$(@D)/bin/pip install --quiet --no-deps --force-reinstall build/dist/*.whl $(@D)/third-party/*.whl
+build/lab-%/.t9kjob: INTO = python -m pip --python $(@D)/bin/python install --quiet --no-compile
+build/lab-%/.t9kjob: $(WHEEL) build/third-party/.built Makefile
+	test ! -d $(@D) || $(INTO) --no-deps --force-reinstall build/dist/*.whl build/third-party/*.whl
+	test -d $(@D) || python -m venv --without-pip $(@D)
+	$(INTO) $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]" build/third-party/*.whl
+	@touch $@
+
+build/third-party/.built: $(THIRD_PARTY)
+	rm -rf build/third-party
+	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/third-party ./tests/third_party_engine
 	@touch $@
 
 # Those have no torch; their kernel is this environment's.

@@ -66,9 +66,10 @@ def main() -> None:
         pip(args.torch)
     print(f"Installing what the project needs ({args.extras})", flush=True)
     Path("jupyterlab_t9kjob/labextension").mkdir(exist_ok=True)
-    pip("--editable", f".[{args.extras}]")
+    # Most of the modules are never imported; those that are get compiled then.
+    pip("--no-compile", "--editable", f".[{args.extras}]")
     if "dev" in args.extras.split(","):  # the tests' engine of another distribution
-        pip("--no-deps", "--no-build-isolation", "--editable", "./tests/third_party_engine")
+        pip("--no-compile", "--no-deps", "--no-build-isolation", "--editable", "./tests/third_party_engine")
 
     if not has_node():
         print("Installing Node.js into the environment", flush=True)
