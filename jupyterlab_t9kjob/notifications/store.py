@@ -41,7 +41,7 @@ class StoredWebhook(BaseModel):
 
 
 class Entry(BaseModel):
-    """What became of one event for one webhook."""
+    """Delivery of one event to one webhook: its state and the number of tries."""
 
     time: float = Field(description="When the event was first seen.")
     state: str = Field("open", description="open, sent, failed, or skipped")

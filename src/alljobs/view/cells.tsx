@@ -28,7 +28,7 @@ import {
   timeText
 } from './text';
 
-/** What cells need beside their job. */
+/** Data that cells need in addition to their job. */
 export interface ICellContext {
   engines: readonly EngineInfo[];
   /** True if the jobs of the table are in several namespaces. */

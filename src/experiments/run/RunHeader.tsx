@@ -26,7 +26,7 @@ interface IRunHeaderProps {
   trans: TranslationBundle;
 }
 
-/** Whether the run is done, how good it is, and from which job. */
+/** Header of a run: its name, state and times, actions, tags, job, best values and note. */
 export function RunHeader(props: IRunHeaderProps): React.JSX.Element {
   const { model, row, lab, trans } = props;
   const { job } = row;

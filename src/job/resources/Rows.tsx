@@ -51,7 +51,7 @@ export function Rows(props: IRowsProps): React.JSX.Element {
   }
 }
 
-/** What all charts of a row share. */
+/** Props that all charts of a row share. */
 interface IShared {
   scale: IScale;
   top: number;
