@@ -37,6 +37,8 @@ import {
   SnapshotDiffRequest,
   SnapshotPreview,
   SnapshotRequest,
+  StackDump,
+  StackList,
   SweepPreview,
   SweepResult,
   SweepResults,
@@ -150,6 +152,16 @@ export class ApiClient extends HttpClient {
   async events(id: string): Promise<Event[]> {
     return (await this._get<{ events: Event[] }>(['jobs', id, 'events']))
       .events;
+  }
+
+  /** Return the kept stacks of a job's ranks. */
+  stacks(id: string): Promise<StackList> {
+    return this._get(['jobs', id, 'stacks']);
+  }
+
+  /** Take the stacks of all ranks of a job, also with frames of C if `native` is true. */
+  takeStacks(id: string, native: boolean): Promise<StackDump> {
+    return this._send('POST', ['jobs', id, 'stacks'], { body: { native } });
   }
 
   /** Return the checkpoint files that were changed while a job ran. */

@@ -1,5 +1,11 @@
 /** Panes of a job's tab. */
-export type JobPane = 'overview' | 'replicas' | 'logs' | 'resources' | 'yaml';
+export type JobPane =
+  | 'overview'
+  | 'replicas'
+  | 'logs'
+  | 'resources'
+  | 'stacks'
+  | 'yaml';
 
 /** All panes, in the order of their tabs. */
 export const JOB_PANES: readonly JobPane[] = [
@@ -7,5 +13,6 @@ export const JOB_PANES: readonly JobPane[] = [
   'replicas',
   'logs',
   'resources',
+  'stacks',
   'yaml'
 ];

@@ -3,7 +3,13 @@ import { IEditorServices } from '@jupyterlab/codeeditor';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
-import { EngineFacts, Job, JobDetail, Replica } from '../../api/types';
+import {
+  EngineFacts,
+  Job,
+  JobDetail,
+  Replica,
+  StackGroup
+} from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
 import { factsOf } from '../../jobs/engines';
 import { JobTabModel } from '../model/jobTab';
@@ -27,6 +33,8 @@ import { useStreams } from './useStreams';
 
 /** The pane of resources, which is loaded when it is shown for the first time. */
 const ResourcesPane = React.lazy(() => import('../resources/ResourcesPane'));
+/** The pane of stacks, which is loaded when it is shown for the first time. */
+const StacksPane = React.lazy(() => import('../stacks/StacksPane'));
 
 /** Functions of the lab that a job's tab uses. */
 export interface IJobViewLab extends ILogsPaneLab {
@@ -163,6 +171,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
           },
           { key: 'logs', label: trans.__('Logs') },
           { key: 'resources', label: trans.__('Resources') },
+          { key: 'stacks', label: trans.__('Stacks') },
           ...(hasManifest
             ? [{ key: 'yaml' as const, label: trans.__('YAML') }]
             : [])
@@ -200,6 +209,18 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
               model={model}
               job={job}
               replicas={detail.replicas}
+              trans={trans}
+            />
+          </React.Suspense>
+        )}
+        {pane === 'stacks' && (
+          <React.Suspense fallback={null}>
+            <StacksPane
+              model={model}
+              job={job}
+              openFile={lab.openFile}
+              showLog={group => void showRanks(model, group)}
+              stop={() => lab.run(CommandIDs.stop)}
               trans={trans}
             />
           </React.Suspense>
@@ -281,6 +302,21 @@ async function showReplica(
   await log?.ready;
   const others = (log?.streams ?? []).filter(
     stream => stream.replica !== replica.name && stream.source !== 'launcher'
+  );
+  log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
+}
+
+/** Show the log of the ranks of a group of stacks; other ranks are filtered out. */
+async function showRanks(
+  model: JobTabModel,
+  { members }: StackGroup
+): Promise<void> {
+  await model.show('logs');
+  const log = model.log?.log;
+  await log?.ready;
+  const ranks = new Set(members.map(({ rank }) => rank));
+  const others = (log?.streams ?? []).filter(
+    stream => stream.source === 'rank' && !ranks.has(stream.rank)
   );
   log?.setFilter({ ...SHOW_ALL, hidden: [...new Set(others.map(sourceKey))] });
 }
