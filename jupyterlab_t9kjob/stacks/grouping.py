@@ -137,9 +137,10 @@ def finding_of(groups: Sequence[StackGroup], *, places: bool = False) -> Text | 
     """
     if not groups:
         return None
-    named = [groups[-1], *groups[: MOST_NAMED - 1]] if len(groups) > 1 else list(groups)
+    odd = groups[:-1]
+    named = [groups[-1], *odd[: MOST_NAMED - 1]]
     texts = [_with_place(group) if places else group.title for group in named]
-    left = sum(len(group.members) for group in groups[MOST_NAMED - 1 : -1])
+    left = sum(len(group.members) for group in odd[MOST_NAMED - 1 :])
     said = texts[0]
     for text in texts[1:]:
         said = (

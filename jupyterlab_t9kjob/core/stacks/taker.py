@@ -332,7 +332,8 @@ def main() -> None:
     signal.alarm(120)  # A disk that does not answer must not leave this process behind.
     request = json.loads(sys.stdin.buffer.readline())
     size = request.get("program_bytes")
-    if isinstance(size, int):
+    # A program for another kind of processor could not run.
+    if isinstance(size, int) and request.get("machine") == os.uname().machine:
         request["program"] = received_program(size)
     output = request.get("output")
     answer = json.dumps(take(request))

@@ -22,6 +22,7 @@ from ...core.manifests import CURRENT, KINDS, Dialect
 from ...core.manifests.names import SWEEP_VERDICT
 from ...core.manifests.schema import KindSchema
 from ...core.spec import JobSpec
+from ...core.stacks.raw import TakenStacks
 from ...core.sweep import Verdict
 from ...core.system.disk import trouble_of
 from ...core.translation import _
@@ -38,6 +39,7 @@ from .jobs.deadline_nudge import DeadlineNudge
 from .jobs.job_reading import contents_path
 from .jobs.records import Record, Records
 from .jobs.snapshot import JobSnapshot
+from .jobs.stacks import StackTaker
 from .jobs.table import JobTable
 from .logs.failure_reader import FailureReader
 from .logs.manager import LogManager
@@ -70,6 +72,7 @@ class KubernetesEngine:
         self.name, self.label, self.facts, self.order = kind.engine, kind.label, kind.facts, kind.order
         self._kind = kind
         self._cluster = cluster
+        self._stacks = StackTaker()
         self._records = Records(home / "cluster" / kind.engine)
         self._logs = LogManager(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
         self._table = JobTable(
@@ -205,6 +208,14 @@ class KubernetesEngine:
         streams = [file.stream for file in await self._logs.files(snapshot)]
         times = [stream.last_time for stream in streams if stream.last_time is not None]
         return max([*times, *filter(None, [snapshot.state.started_at])], default=None)
+
+    async def stacks_capability(self, uid: str) -> Capability:
+        """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
+        return await self._stacks.capability(self._cluster.api, await self._open(uid))
+
+    async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
+        """Take the stacks in the job's pods, see `core.engine.options.TakesStacks`."""
+        return await self._stacks.take(self._cluster.api, await self._open(uid), native=native)
 
     async def lab(self, namespace: str | None = None) -> Lab | None:
         """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""

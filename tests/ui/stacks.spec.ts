@@ -1,0 +1,106 @@
+/** A job that hangs: the stacks of its ranks, in groups. */
+import { expectAccessible } from './helpers/accessible';
+import {
+  expect,
+  jobTab,
+  run,
+  setMainWidth,
+  submit,
+  test,
+  writeFile
+} from './helpers/lab';
+import { picture } from './helpers/pictures';
+
+/** One rank waits for a file, the others for that rank. */
+const HANGS = `import os, queue, time
+
+def next_sample():
+    while True:
+        time.sleep(0.05)
+
+def wait_for_others():
+    queue.Queue().get()
+
+def main():
+    print("ready", flush=True)
+    if os.environ["RANK"] == "1":
+        next_sample()
+    wait_for_others()
+
+main()
+`;
+
+test('the stacks of a job that hangs', async ({ page }) => {
+  await writeFile(page, 'mnist_ddp/train.py', HANGS);
+  const job = await submit(page, 'hangs', {
+    file: 'mnist_ddp/train.py',
+    processes: 3
+  });
+  const tab = jobTab(page);
+  await run(page, 't9kjob:open-job', { id: job.id, tab: 'logs' });
+  await expect(tab.getByText('ready')).toHaveCount(3, { timeout: 60_000 });
+
+  await test.step('nothing is taken before the user asks', async () => {
+    await tab.getByRole('tab', { name: 'Stacks' }).click();
+    await expect(tab.getByText('No stacks taken yet')).toBeVisible();
+    await expectAccessible(page);
+    await picture(page, 'stacks-none');
+    await tab.getByRole('button', { name: 'Take stacks' }).click();
+  });
+
+  const odd = tab.getByRole('region', { name: 'Rank 1 is in next_sample' });
+  const others = tab.getByRole('region', {
+    name: '2 ranks are in wait_for_others'
+  });
+  await test.step('the odd rank comes first', async () => {
+    await expect(odd).toContainText('next_sample');
+    await expect(odd).toContainText('time.sleep(0.05)');
+    await expect(others).toContainText('Ranks 0, 2 on worker-0');
+    await expect(tab.locator('.jp-t9k-StackGroup h3')).toHaveText([
+      'Rank 1 is in next_sample',
+      '2 ranks are in wait_for_others'
+    ]);
+    await expect(tab.locator('.jp-t9k-Banner')).toContainText(
+      /^2 ranks are in wait_for_others \(train\.py:8\); rank 1 is in next_sample \(train\.py:5\)\./
+    );
+    await expect(tab.getByText(/3 of 3 ranks at .* with py-spy/)).toBeVisible();
+  });
+
+  await test.step('frames of libraries are folded', async () => {
+    const fold = others.getByRole('button', {
+      name: /frames? in threading\.py: wait/
+    });
+    await expect(fold).toHaveAttribute('aria-expanded', 'false');
+    await fold.click();
+    await expect(others.getByText(/^queue\.py:\d+$/)).toBeVisible();
+    await fold.click();
+    await expectAccessible(page);
+    await picture(page, 'stacks');
+    await setMainWidth(page, 560);
+    await expectAccessible(page);
+    await picture(page, 'stacks-narrow');
+  });
+
+  await test.step('a frame opens its file at the line', async () => {
+    await odd.getByRole('button', { name: 'train.py:5' }).click();
+    await expect(
+      page.locator('.jp-FileEditor:visible .cm-activeLine')
+    ).toContainText('time.sleep(0.05)');
+  });
+
+  await test.step('the last stacks stay when the job has ended', async () => {
+    await run(page, 't9kjob:open-job', { id: job.id });
+    await page.evaluate(async id => {
+      const token = document.cookie.match(/_xsrf=([^;]+)/)?.[1] ?? '';
+      await fetch(`t9kjob/jobs/${encodeURIComponent(id)}/stop`, {
+        method: 'POST',
+        headers: { 'X-XSRFToken': token }
+      });
+    }, job.id);
+    await expect(tab.getByText('The job does not run.')).toBeVisible();
+    await expect(odd).toBeVisible();
+    await expect(
+      tab.getByRole('button', { name: 'Take stacks again' })
+    ).toBeDisabled();
+  });
+});
