@@ -45,16 +45,18 @@ export function packageOf(file: string): string {
 
 /** Return “frames in torch/distributed: all_reduce, wrapper” for a folded run. */
 export function foldText({ frames }: IRun, trans: TranslationBundle): string {
-  const names = frames
+  const shown = frames
     .slice(0, 3)
     .map(frame => frame.function.split('.').pop())
     .join(', ');
+  const names = frames.length > 3 ? `${shown}, …` : shown;
+  const place = packageOf(frames[0].file);
   return trans._n(
     '%1 frame in %2: %3',
     '%1 frames in %2: %3',
     frames.length,
-    packageOf(frames[0].file),
-    frames.length > 3 ? `${names}, …` : names
+    place,
+    names
   );
 }
 
@@ -89,10 +91,11 @@ function ranksText(
   if (ranks.length === 0) {
     return trans._n('%1 process', '%1 processes', members.length);
   }
-  const named = ranks.slice(0, MOST_RANKS).join(', ');
+  const listed = ranks.slice(0, MOST_RANKS).join(', ');
+  const named = ranks.length > MOST_RANKS ? `${listed}, …` : listed;
   return ranks.length === 1
-    ? trans.__('Rank %1', ranks[0])
-    : trans.__('Ranks %1', ranks.length > MOST_RANKS ? `${named}, …` : named);
+    ? trans.__('Rank %1', named)
+    : trans.__('Ranks %1', named);
 }
 
 /** Return a group's stack as text, the innermost frame first. */
