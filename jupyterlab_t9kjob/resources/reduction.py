@@ -84,6 +84,11 @@ def reduce(
     bucket: int | None = None
     for part in parts:
         times, seconds = part.segment.times, part.segment.seconds
+        chosen = [
+            (number * part.segment.width, result.values.setdefault(column, {}))
+            for number, column in enumerate(part.segment.columns)
+            if wanted(column)
+        ]
         at = part.first
         while at < part.last:
             begin = at
@@ -100,19 +105,16 @@ def reduce(
                 result.times.append(times[begin])
                 result.ends.append(times[begin])
             result.ends[-1] = times[at - 1] + seconds[at - 1]
-            _add(result, part.segment, begin, at, wanted)
+            _add(len(result.times) - 1, part.segment, begin, at, chosen)
+    result.values = {column: values for column, values in result.values.items() if values}
     return result
 
 
-def _add(result: Reduced, segment: Segment, first: int, last: int, wanted: Callable[[Column], bool]) -> None:
-    index = len(result.times) - 1
+def _add(index: int, segment: Segment, first: int, last: int, chosen: list[tuple[int, dict[int, Value]]]) -> None:
     size = len(segment.columns) * segment.width
-    block = segment.values[first * size : last * size].tolist()
+    block = segment.values[first * size : last * size].tolist() if chosen else []
     middle = 0 if segment.width == 1 else 1
-    for number, column in enumerate(segment.columns):
-        if not wanted(column):
-            continue
-        at = number * segment.width
+    for at, known in chosen:
         means = block[at + middle :: size]
         total = sum(means)
         if math.isfinite(total):
@@ -126,7 +128,6 @@ def _add(result: Reduced, segment: Segment, first: int, last: int, wanted: Calla
             mean = sum(finite) / len(finite)
             low = min(value for value in block[at::size] if math.isfinite(value))
             high = max(value for value in block[at + segment.width - 1 :: size] if math.isfinite(value))
-        known = result.values.setdefault(column, {})
         before = known.get(index)
         if before is not None:  # The bucket began in an earlier segment.
             low, mean, high = min(before[0], low), (before[1] + mean) / 2, max(before[2], high)
