@@ -2630,6 +2630,21 @@ export interface components {
              * @default null
              */
             path: string | null;
+            /**
+             * @description The sweep of the run's job; null if there is none.
+             * @default null
+             */
+            sweep: components["schemas"]["FlowSweep"] | null;
+        };
+        /**
+         * FlowSweep
+         * @description The sweep of a run's job.
+         */
+        FlowSweep: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
         };
         /**
          * FollowLog
@@ -8497,6 +8512,7 @@ export type Fix = components['schemas']['Fix'];
 export type Flow = components['schemas']['Flow'];
 export type FlowEdge = components['schemas']['FlowEdge'];
 export type FlowNode = components['schemas']['FlowNode'];
+export type FlowSweep = components['schemas']['FlowSweep'];
 export type FollowLog = components['schemas']['FollowLog'];
 export type Frame = components['schemas']['Frame'];
 export type GitRepository = components['schemas']['GitRepository'];

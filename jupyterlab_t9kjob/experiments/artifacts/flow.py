@@ -18,7 +18,7 @@ from ...core.translation import Text, _
 from ..library import run_id
 from ..model import Status
 from ..places import Places, artifact_name
-from .model import MOST_NODES, Flow, FlowEdge, FlowNode
+from .model import MOST_NODES, Flow, FlowEdge, FlowNode, FlowSweep
 
 LONGEST_NAME: Final = 500
 _SUFFIX: Final = re.compile(r"_\d{6}_\d{6}_([a-z0-9]{6})\Z")
@@ -36,6 +36,8 @@ class FlowRun:
         Folder of the run on the disk.
     inputs, outputs
         Entries of the run's metadata, of which nothing is checked.
+    sweep
+        Sweep of the run's job.
     """
 
     id: str
@@ -47,6 +49,7 @@ class FlowRun:
     folder: Path
     inputs: tuple[Any, ...]
     outputs: tuple[Any, ...]
+    sweep: FlowSweep | None = None
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,7 @@ class FlowGraph:
             detail=run.sentence,
             found=True,
             path=run.path,
+            sweep=run.sweep,
         )
 
     def _walk(self, start: list[str], steps: int | None) -> Flow:

@@ -22,6 +22,13 @@ PreviewKind: TypeAlias = Literal["text", "table", "image", "tensors", "markdown"
 ArtifactPath = Annotated[PathText, StringConstraints(min_length=1)]
 
 
+class FlowSweep(Model):
+    """The sweep of a run's job."""
+
+    id: str
+    name: str
+
+
 class FlowNode(Model):
     """A run, an artifact, or an asset of T9k's Asset Hub."""
 
@@ -33,6 +40,7 @@ class FlowNode(Model):
     detail: Text | None = Field(None, description="The state of a run in words, or the kind of an asset.")
     found: bool = Field(description="False if the folder of an artifact is not found. Assets have no folder.")
     path: str | None = Field(None, description="Folder in the contents API; null if there is none.")
+    sweep: FlowSweep | None = Field(None, description="The sweep of the run's job; null if there is none.")
 
 
 class FlowEdge(Model):

@@ -20,7 +20,7 @@ from ..service import Experiments
 from ..status import Jobs, sentence_of, status_of
 from .files import ArtifactFacts, checksum, open_file, read_artifact
 from .flow import FlowGraph, FlowRun
-from .model import ArtifactDetail, Checksum, Flow, FlowNode, Preview
+from .model import ArtifactDetail, Checksum, Flow, FlowNode, FlowSweep, Preview
 from .previews import read_preview
 
 MOST_FOLDERS = 20_000
@@ -202,6 +202,7 @@ def _flow_run(known: Known, jobs: Jobs) -> FlowRun:
         folder=known.folder,
         inputs=tuple(facts.associations.get("input", ())),
         outputs=tuple(facts.associations.get("output", ())),
+        sweep=FlowSweep(id=job.sweep.id, name=job.sweep.name) if job is not None and job.sweep is not None else None,
     )
 
 

@@ -17,6 +17,7 @@ import { FlowTable } from './FlowTable';
 import { around, firstSteps, found, MOST_DRAWN, related, Steps } from './graph';
 import { layout } from './layout';
 import { FlowToolbar, FlowView } from './FlowToolbar';
+import { fold } from './sweeps';
 import '../../../style/experiment-flow.css';
 
 /** Narrower panels have the table instead of the graph. */
@@ -106,10 +107,15 @@ function LoadedFlow({
   const [selected, setSelected] = React.useState<string | null>(null);
   const [zoom, setZoom] = React.useState(1);
 
-  const flow = React.useMemo(
+  const [isFolding, setFolding] = React.useState(true);
+  const part = React.useMemo(
     () => around(whole, id, steps),
     [whole, id, steps]
   );
+  const folded = React.useMemo(() => fold(part, id, trans), [part, id, trans]);
+  const flow = isFolding ? folded.flow : part;
+  const membersOf = (each: FlowNode): readonly FlowNode[] =>
+    (isFolding && folded.members.get(each.id)) || [];
   const isNarrow = width > 0 && width < NARROW;
   const isLarge = flow.nodes.length > MOST_DRAWN;
   const isGraph = view === 'graph' && !isNarrow && !isLarge;
@@ -125,13 +131,19 @@ function LoadedFlow({
       search.trim() ? new Set(found(flow, search).map(each => each.id)) : null,
     [flow, search]
   );
-  const openNode = ({ kind, id, found }: FlowNode): void => {
-    if (kind !== 'asset' && found) {
+  const openNode = (each: FlowNode): void => {
+    const { kind, id, found } = each;
+    if (membersOf(each).length) {
+      setFolding(false);
+    } else if (kind !== 'asset' && found) {
       open(kind, id);
     }
   };
   const canOpen = (each: FlowNode): boolean =>
-    each.kind !== 'asset' && each.found && each.id !== id;
+    !membersOf(each).length &&
+    each.kind !== 'asset' &&
+    each.found &&
+    each.id !== id;
   const zoomTo = (value: number): void =>
     setZoom(Math.min(ZOOM.most, Math.max(ZOOM.least, value)));
   const fit = (): void => {
@@ -146,8 +158,12 @@ function LoadedFlow({
   return (
     <div className="jp-t9k-Flow" ref={root} data-narrow={isNarrow}>
       <FlowToolbar
-        {...{ flow, steps, setSteps, search, setSearch, trans }}
+        {...{ steps, setSteps, search, setSearch, trans }}
+        flow={part}
         home={whole.nodes.find(each => each.id === id)?.name ?? ''}
+        folding={
+          folded.members.size ? { isOn: isFolding, set: setFolding } : null
+        }
         view={isNarrow ? null : view}
         setView={setView}
         zoom={
@@ -206,6 +222,7 @@ function LoadedFlow({
             <FlowDrawing
               {...{ flow, matches, zoom, trans }}
               layout={placed}
+              isFolded={each => membersOf(each).length > 0}
               home={id}
               selected={node?.id ?? null}
               related={emphasized}
@@ -220,6 +237,13 @@ function LoadedFlow({
           <FlowDetails
             {...{ flow, node, api, trans }}
             open={canOpen(node) ? () => openNode(node) : null}
+            members={membersOf(node)}
+            openMember={member => {
+              const found = membersOf(node).find(each => each.id === member);
+              if (found) {
+                openNode(found);
+              }
+            }}
             select={setSelected}
             close={() => setSelected(null)}
           />

@@ -21,6 +21,9 @@ interface IFlowDetailsProps {
   api: ExperimentsClient;
   /** Opens the page of a node; null if it has none. */
   open: (() => void) | null;
+  /** The runs or artifacts that the node stands for. */
+  members: readonly FlowNode[];
+  openMember(id: string): void;
   select(id: string): void;
   close(): void;
   trans: TranslationBundle;
@@ -28,7 +31,7 @@ interface IFlowDetailsProps {
 
 /** Files, origin and use of a run or artifact. */
 export function FlowDetails(props: IFlowDetailsProps): React.JSX.Element {
-  const { flow, node, api, open, select, close, trans } = props;
+  const { flow, node, api, open, members, select, close, trans } = props;
   const before = neighboursOf(flow, node.id, 'in');
   const after = neighboursOf(flow, node.id, 'out');
   const isRun = node.kind === 'run';
@@ -51,7 +54,10 @@ export function FlowDetails(props: IFlowDetailsProps): React.JSX.Element {
           </Button>
         </p>
       )}
-      {node.kind === 'artifact' && node.found && (
+      {members.length > 0 && (
+        <NodeList nodes={members} select={props.openMember} trans={trans} />
+      )}
+      {node.kind === 'artifact' && node.found && members.length === 0 && (
         <Files id={node.id} api={api} trans={trans} />
       )}
       {before.length > 0 && (

@@ -25,6 +25,8 @@ interface IFlowDrawingProps {
   related: IRelated;
   /** Ids of the nodes that a search has found; null if there is no search. */
   matches: ReadonlySet<string> | null;
+  /** Returns true if a node stands for several runs or artifacts. */
+  isFolded(node: FlowNode): boolean;
   zoom: number;
   select(id: string): void;
   open(node: FlowNode): void;
@@ -182,6 +184,7 @@ function FlowBox({
       className="jp-t9k-Flow-node"
       data-kind={node.kind}
       data-found={node.found}
+      data-folded={props.isFolded(node)}
       data-home={node.id === home}
       data-related={related.nodes.has(node.id)}
       data-pale={matches !== null && !matches.has(node.id)}

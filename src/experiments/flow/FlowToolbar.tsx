@@ -13,7 +13,7 @@ import { countText } from './text';
 export type FlowView = 'graph' | 'table';
 
 interface IFlowToolbarProps {
-  /** The part of the graph that is shown. */
+  /** The part of the graph that is shown, with all runs of sweeps. */
   flow: Flow;
   /** Name of the run or artifact of the page. */
   home: string;
@@ -23,6 +23,8 @@ interface IFlowToolbarProps {
   setSearch(search: string): void;
   /** Selects the first node that the search has found. */
   findFirst(): void;
+  /** Folds the runs of sweeps; null if the graph has none. */
+  folding: { isOn: boolean; set(isOn: boolean): void } | null;
   /** Null if there is no room for a graph. */
   view: FlowView | null;
   setView(view: FlowView): void;
@@ -35,6 +37,7 @@ interface IFlowToolbarProps {
 /** Toolbar of the data flow. */
 export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
   const { flow, home, steps, search, view, zoom, refresh, trans } = props;
+  const { folding } = props;
   const all = trans.__('All');
   return (
     <div className="jp-t9k-Flow-toolbar">
@@ -73,6 +76,16 @@ export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
           onChange={value => props.setSteps(value ? Number(value) : null)}
         />
       </span>
+      {folding && (
+        <label>
+          <input
+            type="checkbox"
+            checked={folding.isOn}
+            onChange={event => folding.set(event.target.checked)}
+          />{' '}
+          {trans.__('Fold runs of a sweep')}
+        </label>
+      )}
       <span className="jp-t9k-secondary" role="status">
         {countText(flow, trans)}
       </span>

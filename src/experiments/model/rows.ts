@@ -145,6 +145,23 @@ export function rowsOfRuns(runs: readonly RunRow[]): TableRow[] {
   return runs.map(run => ({ kind: 'run', key: run.id, run }));
 }
 
+/** Return the names that several of the shown runs have. */
+export function sharedNames(rows: readonly TableRow[]): ReadonlySet<string> {
+  const owners = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const row of rows) {
+    if (row.kind === 'run') {
+      const { id, name } = row.run;
+      // A run may have a row in several groups.
+      if ((owners.get(name) ?? id) !== id) {
+        shared.add(name);
+      }
+      owners.set(name, id);
+    }
+  }
+  return shared;
+}
+
 /** Return the ids of the runs with the best value of each metric column, by the column's key. */
 export function bestRuns(
   runs: readonly RunRow[],

@@ -39,19 +39,28 @@ def test_lightning(run: em.Run) -> None:
     trainer = SimpleNamespace(
         log_every_n_steps=10,
         is_global_zero=True,
-        sanity_checking=False,
-        global_step=7,
+        sanity_checking=True,
+        global_step=0,
         current_epoch=0,
-        logged_metrics={"train_loss_step": 0.5, "train_loss_epoch": 0.6},
-        callback_metrics={},
+        logged_metrics={},
+        callback_metrics={"val_loss": 9.0},
     )
     callback = LightningCallback(run)
     callback.on_fit_start(trainer, SimpleNamespace(hparams={"lr": 0.1, "layer": math.sqrt}))
-    callback.on_train_batch_end(trainer, None, None, None, 6)
-    trainer.global_step = 10
-    callback.on_train_batch_end(trainer, None, None, None, 9)
-    trainer.callback_metrics = {"train_loss": 0.4, "val_loss": 0.3, "acc": 1, "note": "x"}
+    callback.on_validation_end(trainer, None)
+    trainer.sanity_checking = False
+    # Lightning keeps the last value of each metric in both mappings.
+    for step, loss in ((7, 0.6), (10, 0.5)):
+        trainer.global_step = step
+        trainer.logged_metrics = {"train_loss_step": loss}
+        callback.on_train_batch_end(trainer, None, None, None, step - 1)
+    trainer.callback_metrics = {"train_loss": 0.5, "train_loss_step": 0.5, "val_loss": 0.3, "score": 0.7, "note": "x"}
+    callback.on_validation_end(trainer, None)
+    trainer.callback_metrics = {**trainer.callback_metrics, "train_loss_epoch": 0.55, "train_acc": 0.8}
     callback.on_train_epoch_end(trainer, None)
+    trainer.global_step, trainer.current_epoch = 20, 1
+    trainer.logged_metrics = {**trainer.callback_metrics, "train_loss_step": 0.4}
+    callback.on_train_batch_end(trainer, None, None, None, 9)
     trainer.callback_metrics = {"test_acc": 0.9}
     callback.on_test_epoch_end(trainer, None)
     trainer.is_global_zero = False
@@ -59,9 +68,9 @@ def test_lightning(run: em.Run) -> None:
     assert callback.on_exception(trainer, None, None) is None  # hooks that it lacks
     assert run.hparams["lr"] == 0.1
     assert logged(run) == {
-        "train": [({"loss": 0.5}, 10, 1), ({"loss": 0.4, "acc": 1.0}, 10, 1)],
-        "val": [({"loss": 0.3}, 10, 1)],
-        "test": [({"acc": 0.9}, 10, 1)],
+        "train": [({"loss": 0.5}, 10, 1), ({"loss_epoch": 0.55, "acc": 0.8}, 10, 1), ({"loss": 0.4}, 20, 2)],
+        "val": [({"loss": 0.3, "score": 0.7}, 10, 1)],
+        "test": [({"acc": 0.9}, 20, 2)],
     }
 
 

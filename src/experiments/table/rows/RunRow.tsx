@@ -23,6 +23,8 @@ interface IRunRowProps {
   index: number;
   columns: readonly ITableColumn[];
   isSelected: boolean;
+  /** True if another shown run has the same name. */
+  hasSuffix: boolean;
   /** Keys of the columns in which the run has the best value, joined by spaces. */
   best: string;
   actions: IRowActions;
@@ -32,6 +34,7 @@ interface IRunRowProps {
 /** Row of a run. It renders again only if its run, its columns or its selection changed. */
 export const RunRow = React.memo((props: IRunRowProps) => {
   const { run, index, columns, isSelected, best, actions, trans } = props;
+  const { hasSuffix } = props;
   const bestKeys = best.split('\n');
   return (
     <tr
@@ -61,7 +64,7 @@ export const RunRow = React.memo((props: IRunRowProps) => {
         className="jp-t9k-Runs-name"
         title={run.name}
       >
-        <RunName run={run} actions={actions} trans={trans} />
+        <RunName {...{ run, hasSuffix, actions, trans }} />
       </td>
       {columns.map(column => (
         <td

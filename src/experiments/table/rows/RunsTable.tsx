@@ -5,7 +5,7 @@ import { useGridFocus } from '../../../common/useGridFocus';
 import { useWindow } from '../../../common/useWindow';
 import { ITableColumn } from '../../model/columns';
 import { ExperimentsModel } from '../../model/experiments';
-import { TableRow } from '../../model/rows';
+import { sharedNames, TableRow } from '../../model/rows';
 import { RunRow as IRow } from '../../../api/types';
 import { Head } from './Head';
 import {
@@ -47,6 +47,7 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
     () => fittingColumns(model.columns, view.order.key, width),
     [model.columns, view.order.key, width]
   );
+  const shared = React.useMemo(() => sharedNames(rows), [rows]);
   const keys = React.useMemo(() => rows.map(({ key }) => key), [rows]);
   const heights = React.useMemo(() => rows.map(() => ROW), [rows]);
   const list = useWindow(keys, heights);
@@ -79,6 +80,7 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
         index={index}
         columns={columns}
         isSelected={selection.ids.has(row.run.id)}
+        hasSuffix={shared.has(row.run.name)}
         best={bestOf.get(row.run.id) ?? ''}
         actions={actions}
         trans={trans}

@@ -99,9 +99,12 @@ export function Cell(props: ICellProps): React.JSX.Element | null {
 /** The name of a run, what tells it apart, and where it comes from. */
 export function RunName({
   run,
+  hasSuffix,
   actions,
   trans
-}: Pick<ICellProps, 'run' | 'actions' | 'trans'>): React.JSX.Element {
+}: Pick<ICellProps, 'run' | 'actions' | 'trans'> & {
+  hasSuffix: boolean;
+}): React.JSX.Element {
   const { openRun } = actions;
   const source = run.origin === 'recorder' ? null : run.origin;
   return (
@@ -113,7 +116,9 @@ export function RunName({
       ) : (
         run.name
       )}
-      {run.suffix && <small className="jp-t9k-caption"> {run.suffix}</small>}
+      {hasSuffix && run.suffix && (
+        <small className="jp-t9k-caption"> {run.suffix}</small>
+      )}
       {source && (
         <span className="jp-t9k-Runs-tag" title={originText(source, trans)}>
           {source}

@@ -37,6 +37,7 @@ export function nodeOf(id: string): FlowNode {
     status: isRun ? 'complete' : null,
     detail: isRun ? 'Complete' : null,
     found: true,
-    path: id
+    path: id,
+    sweep: null
   };
 }

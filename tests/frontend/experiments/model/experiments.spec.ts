@@ -13,6 +13,7 @@ import {
   readViews
 } from '../../../../src/experiments/model/view';
 import { RunTable } from '../../../../src/api/types';
+import { sharedNames, TableRow } from '../../../../src/experiments/model/rows';
 import { columnsOf, someMetric, someRun, someTable } from '../runFakes';
 
 /** The server, whose answers the test gives one by one. */
@@ -267,5 +268,17 @@ describe('kept views', () => {
     ).toEqual({ ...DEFAULT_VIEW, folder: 'a', columns: ['1'] });
     const view = { ...DEFAULT_VIEW, goals: { a: 'min' as const } };
     expect(readViews({ mine: view })).toEqual({ mine: view });
+  });
+});
+
+describe('suffixes', () => {
+  it('tell runs apart only where several shown runs have one name', () => {
+    const rows = ['a', 'b', 'a'].map((name, index): TableRow => {
+      const run = someRun(name, { id: `${name}${index}` });
+      return { kind: 'run', key: run.id, run };
+    });
+    expect([...sharedNames(rows)]).toEqual(['a']);
+    const twice = [rows[0], { ...rows[0], key: 'group/a' }];
+    expect(sharedNames(twice).size).toBe(0);
   });
 });
