@@ -50,8 +50,10 @@ def _runs(folder: Path) -> Iterator[Path]:
         if "metadata.yaml" in names and ("metrics" in folders or "hyperparameters.yaml" in names):
             yield Path(path)
             folders.clear()
+        # `.em/uploads` has copies of the runs beside it.
+        left_out = _LEFT_OUT | {"uploads"} if Path(path).name == ".em" else _LEFT_OUT
         folders[:] = sorted(
-            name for name in folders if name not in _LEFT_OUT and (not name.startswith(".") or name == ".em")
+            name for name in folders if name not in left_out and (not name.startswith(".") or name == ".em")
         )
 
 

@@ -115,6 +115,8 @@ def _sources(known: Known) -> dict[str, Text]:
         job = _("From the job")
         events = _("From TensorBoard event files") if known.parts else _("From the log")
         found = {"parameters": job, "metrics": events, "environment": job}
+        if known.facts is not None and known.facts.packages:
+            found["packages"] = _("Installed in the kernel's environment now")
     else:
         files = {
             "mlflow": _("From the files of MLflow"),

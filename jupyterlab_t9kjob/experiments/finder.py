@@ -133,5 +133,7 @@ def changed_folders(folders: Sequence[Path], times: Mapping[Path, int]) -> list[
 def _left_out(name: str, folder: Path) -> bool:
     if name.startswith("."):
         return name not in _HIDDEN
+    if folder.name == ".em" and name == "uploads":  # Copies of the runs beside it.
+        return True
     # A virtual environment has tens of thousands of files.
     return name in _LEFT_OUT or os.path.lexists(folder / name / "pyvenv.cfg")

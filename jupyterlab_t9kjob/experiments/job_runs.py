@@ -17,6 +17,7 @@ from ..jobs.metrics import MetricReader
 from ..jobs.service import JobService
 from .facts import Facts
 from .library import Known, Library, run_id
+from .packages import packages_of
 from .series import Position, Series
 from .sources.of_job import JobSource
 from .sources.yaml_files import plain
@@ -100,7 +101,7 @@ class JobRuns:
             known = self._library.add_job(job.id, Known(run_id(f"job:{job.id}"), self._folder(job), None, _SOURCE))
         if not same:
             try:
-                known.facts = facts_of(await self._jobs.job(job.id))
+                known.facts = await self._facts(await self._jobs.job(job.id))
             except (JobError, OSError):  # The job was removed, or its engine is unavailable.
                 known.facts = known.facts or Facts("job", job.display_name or job.name, started=job.started_at)
         self._versions[job.id] = version
@@ -115,6 +116,15 @@ class JobRuns:
             known.names, known.epoch = tuple(series), known.log.epoch()
         known.read = True
         return known if not same or sum(each.count for each in series.values()) != before else None
+
+    async def _facts(self, job: Job) -> Facts:
+        facts = facts_of(job)
+        python = job.command[0] if job.command else ""
+        if self._jobs.engines.facts(job.engine).runs_in_kernel and python.startswith("/"):
+            version, facts.packages = await asyncio.to_thread(packages_of, Path(python))
+            known = {"python": version, "torch": facts.packages.get("torch")}
+            facts.environment |= {name: value for name, value in known.items() if value is not None}
+        return facts
 
     def _is_due(self, job: JobSummary) -> bool:
         """Return True if the log of a running job may have new metrics."""

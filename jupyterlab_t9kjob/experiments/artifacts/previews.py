@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Final
 from ...core.translation import _
 from ..sources.yaml_files import plain
 from .model import MOST_ROWS, Preview, PreviewKind
+from .parquet import read_parquet
 from .safetensors import printable, read_header
 
 MOST_TEXT: Final = 256 * 1024
@@ -21,6 +22,7 @@ MOST_COLUMNS: Final = 200
 LONGEST_CELL: Final = 500
 _SNIFFED: Final = 8192
 
+PARQUET: Final = ".parquet"
 IMAGES: Final = {
     ".png": "image/png",
     ".jpg": "image/jpeg",
@@ -32,7 +34,7 @@ IMAGES: Final = {
 }
 _KINDS: Final[dict[str, PreviewKind]] = {
     **dict.fromkeys(IMAGES, "image"),
-    **dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson"), "table"),
+    **dict.fromkeys((".csv", ".tsv", ".jsonl", ".ndjson", PARQUET), "table"),
     **dict.fromkeys((".md", ".markdown"), "markdown"),
     ".safetensors": "tensors",
     **dict.fromkeys(
@@ -83,6 +85,8 @@ def read_preview(file: BinaryIO, path: str, size: int) -> Preview:
     try:
         if kind == "tensors":
             return read_header(file, size)
+        if PurePosixPath(path).suffix.lower() == PARQUET:
+            return read_parquet(file, size)
         if kind == "table":
             return _table(file, size, PurePosixPath(path).suffix.lower())
     except (ValueError, csv.Error) as error:

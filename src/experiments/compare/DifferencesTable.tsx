@@ -67,7 +67,10 @@ export function DifferencesTable(
                       />
                     )}
                   </span>
-                  <LinkButton onClick={() => lab.openRun(run.id)}>
+                  <LinkButton
+                    title={labels[index]}
+                    onClick={() => lab.openRun(run.id)}
+                  >
                     {labels[index]}
                   </LinkButton>
                 </th>

@@ -81,7 +81,10 @@ function bestIndices(
     return [];
   }
   const best = goal === 'min' ? Math.min(...known) : Math.max(...known);
-  return values.flatMap((value, index) => (value === best ? [index] : []));
+  // If all are equal, none is the best.
+  return known.every(value => value === best)
+    ? []
+    : values.flatMap((value, index) => (value === best ? [index] : []));
 }
 
 function differ(values: readonly (Scalar | undefined)[]): boolean {

@@ -153,7 +153,11 @@ function Pane(
               facts: factsOf(detail.environment)
             },
             { title: trans.__('Git'), facts: factsOf(detail.git) },
-            { title: trans.__('Packages'), facts: factsOf(detail.packages) }
+            {
+              title: trans.__('Packages'),
+              source: sources.packages,
+              facts: factsOf(detail.packages)
+            }
           ]}
           filterLabel={trans.__('Filter the environment')}
           none={trans.__('Nothing is known about the environment of this run.')}

@@ -370,6 +370,8 @@ def test_runs_as_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     (hostile / "metadata.yaml").write_text("kind: Run")
     laughs = "\n".join(f"k{at}: &k{at} {{{', '.join(f'x{n}: *k{at - 1}' for n in range(9))}}}" for at in range(1, 12))
     (hostile / "hyperparameters.yaml").write_text(f"k0: &k0 {{y: 1}}\n{laughs}\nloop: &l {{again: *l}}\n")
+    run.upload(folder="team", make_folder=True)
+    assert list(tmp_path.glob(".em/uploads/team/**/metadata.yaml"))
     em.dataframe(tmp_path)
     [[row, large]] = tables
     assert len(large) <= 2000

@@ -12,6 +12,7 @@ import pytest
 
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.core.errors import NotFound
+from jupyterlab_t9kjob.experiments.artifacts import parquet
 from jupyterlab_t9kjob.experiments.artifacts.files import checksum, open_file, read_artifact
 from jupyterlab_t9kjob.experiments.artifacts.model import Preview
 from jupyterlab_t9kjob.experiments.artifacts.previews import MOST_IMAGE, MOST_TEXT, media_type, read_preview
@@ -163,3 +164,28 @@ def test_images_are_shown_up_to_a_size() -> None:
 def test_an_artifact_that_goes_while_it_is_read_has_no_files(folder: Path) -> None:
     shutil.rmtree(folder)
     assert read_artifact(folder, Places(folder.parents[2])).files == []
+
+
+def test_parquet_is_read_by_another_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pyarrow itself is not among the packages of the tests; tried with 25.0 by hand."""
+    program = tmp_path / "program.py"
+    monkeypatch.setattr(parquet, "_PROGRAM", program)
+
+    def preview() -> Preview:
+        with (tmp_path / "a.parquet").open("rb") as file:
+            return read_preview(file, "a.parquet", 4)
+
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    monkeypatch.setattr(parquet, "find_spec", lambda name: None)
+    assert "pyarrow" in str(preview().problem)
+    monkeypatch.setattr(parquet, "find_spec", lambda name: name)
+    answer = {"columns": ["a", "b"], "rows": [[1, float("nan")], [None, "x"]], "truncated": True}
+    content = json.dumps(json.dumps(answer))
+    program.write_text(f"import sys; assert sys.stdin.buffer.read() == b'PAR1'; print({content})")
+    table = preview()
+    assert (table.kind, table.columns, table.truncated) == ("table", ["a", "b"], True)
+    assert table.model_dump()["rows"] == [[1, "nan"], [None, "x"]]
+    for broken in ("import os; os.kill(os.getpid(), 9)", "print('{')", 'print(\'{"problem": "no magic bytes"}\')'):
+        program.write_text(broken)
+        assert preview().kind == "none"
+    assert "no magic bytes" in str(preview().problem)

@@ -54,7 +54,7 @@ def values(log: MetricLog, name: str) -> list[float]:
 # Rule 1
 def test_finds_runs_in_any_folder(tmp_path: Path) -> None:
     runs = [a_run(tmp_path / place) for place in (".em/runs", "a/b/.em/runs", "elsewhere")]
-    for left_out in (".hidden/.em/runs", "venv/.em/runs", "node_modules/runs"):
+    for left_out in (".hidden/.em/runs", "venv/.em/runs", "node_modules/runs", ".em/uploads/team/runs"):
         a_run(tmp_path / left_out)
     (tmp_path / "venv/pyvenv.cfg").touch()
     found = find(tmp_path, [SOURCE])
