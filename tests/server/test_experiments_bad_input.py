@@ -27,7 +27,8 @@ def _damaged(workspace: Path) -> None:  # noqa: F811
             run.log("train", {"loss": step}, step=step)
 
     both = record("both")
-    item = "- value: {{loss: 1.0}}\n  sequence: {{epoch: null, step: {}, timestamp: '2024-01-01T00:00:00+00:00'}}\n"
+    sequence = "  sequence:\n    epoch: null\n    step: {}\n    timestamp: '2024-01-01T00:00:00+00:00'\n"
+    item = f"- value:\n    loss: 1.0\n{sequence}"
     with (both / "metrics/train.yaml").open("a") as one, (both / "metrics/train.yaml").open("a") as other:
         for step in range(10):
             one.write(item.format(step))
