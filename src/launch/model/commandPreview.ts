@@ -50,6 +50,11 @@ export class CommandPreview implements IDisposable {
     return this._asked;
   }
 
+  /** The spec that the shown preview describes. */
+  get described(): JobSpec | null {
+    return this._described;
+  }
+
   /** Line numbers, from 0, that the last edit changed in the manifest, or in the command if there is no manifest. */
   get editedLines(): ReadonlySet<number> {
     return this._editedLines;
@@ -115,7 +120,7 @@ export class CommandPreview implements IDisposable {
     }
     this._shown = preview;
     this._isBehind = false;
-    this._asked = spec;
+    this._asked = this._described = spec;
     this._failure = null;
     this._changed.emit();
   }
@@ -124,7 +129,7 @@ export class CommandPreview implements IDisposable {
   reset(): void {
     this._cancel();
     this._shown = null;
-    this._asked = null;
+    this._asked = this._described = null;
     this._failure = null;
     this._editedLines = new Set();
   }
@@ -140,6 +145,7 @@ export class CommandPreview implements IDisposable {
   /** True if the form has changed since the last preview. */
   private _isBehind = true;
   private _asked: JobSpec | null = null;
+  private _described: JobSpec | null = null;
   private _failure: ApiError | null = null;
   private _editedLines: ReadonlySet<number> = new Set();
   private _request: AbortController | null = null;

@@ -275,7 +275,7 @@ export abstract class LaunchFormState implements IDisposable {
       return NO_CHECKS;
     }
     const { _previewed: spec, scriptOptions: options } = this;
-    const { shown, failure, asked } = this.preview;
+    const { shown, failure, asked, described } = this.preview;
     const sweep = (this.isSweep && this.sweepJobs.shown?.checks) || NO_CHECKS;
     const lacksMetric =
       this.isSweep && !(this.sweep.rule?.metric.trim() ?? 'no rule');
@@ -292,7 +292,7 @@ export abstract class LaunchFormState implements IDisposable {
         lacksMetric,
         trans
       },
-      ...{ shown, failure, asked }
+      ...{ shown, failure, asked, described }
     });
   }
 

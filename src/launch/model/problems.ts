@@ -20,7 +20,7 @@ export const MISSING = 'OptionMissing';
 /** The parts of a form and of its preview that its checks depend on. */
 export interface IChecked extends Pick<
   CommandPreview,
-  'shown' | 'failure' | 'asked'
+  'shown' | 'failure' | 'asked' | 'described'
 > {
   /** Content of the form. */
   form: ILaunchForm;
@@ -62,19 +62,22 @@ export function knownChecks({
       failure ? [] : (shown?.checks ?? [])
     );
   }
-  const asked = others.asked ?? prefill?.spec ?? spec;
-  /** True if the field has not changed since the server checked it. */
-  const holds = ({ field }: { field: string | null }): boolean =>
-    field === null || isSameField(field, asked, spec);
+  /** True if the field has not changed since the server checked a spec. */
+  const holds = (
+    { field }: { field: string | null },
+    checked: JobSpec | null
+  ): boolean =>
+    field === null ||
+    isSameField(field, checked ?? prefill?.spec ?? spec, spec);
   return allChecks(
     form,
     options,
-    [refusal, failure && holds(failure) ? failure : null],
+    [refusal, failure && holds(failure, others.asked) ? failure : null],
     [
       ...(lacksMetric ? [metricProblem(others.trans)] : []),
       ...sweep,
       ...(shown?.checks ?? prefill?.checks ?? []).filter(
-        check => check.level !== 'error' || holds(check)
+        check => check.level !== 'error' || holds(check, others.described)
       )
     ],
     others.trans

@@ -71,7 +71,7 @@ export function FieldErrors({ field }: { field: string }): React.JSX.Element {
               <Icon of={icon} />
             </span>
             <span>
-              {message} {hint} <SourceLink link={link} />
+              {message} {hint} <SourceLink link={link} />{' '}
               {fix && (
                 <LinkButton onClick={() => fixAt(fix)}>{fix.label}</LinkButton>
               )}

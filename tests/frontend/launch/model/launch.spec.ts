@@ -92,6 +92,21 @@ describe('LaunchModel', () => {
       expect(model.preview.failure?.code).toBe('NoAnswer');
       expect(errors()).toEqual([]);
     });
+
+    it('loses the errors of fields that have changed since, when the next request is refused', async () => {
+      const check = someCheck({ level: 'error', field: '/spec/name' });
+      server.previewChanges = { checks: [check] };
+      model.setOption(EPOCHS, '10');
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(errors()).toEqual([['/name', check.message]]);
+      server.answer = () => {
+        throw new TypeError('refused');
+      };
+      model.setName('train-2');
+      await jest.advanceTimersByTimeAsync(1000);
+      expect(model.preview.failure?.code).toBe('NoAnswer');
+      expect(errors()).toEqual([]);
+    });
   });
 
   it('finds its checks once for each change', async () => {
