@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -164,30 +165,75 @@ def _position(word: bytes) -> float | None:
 
 
 def _any(content: bytes) -> Batch:
-    """Read items one by one."""
+    """Read items that are not alike: in stretches of items that are, and one by one between them."""
     begins = [match.start() for match in _ITEM.finditer(content)]
-    values: dict[str, list[float]] = {}
-    positions: dict[str, list[Position]] = {}
-    unreadable = 0 if begins or not content.strip() else 1
-    for first, last in zip(begins, [*begins[1:], len(content)], strict=True):
-        item = content[first:last]
-        read = _regular(item)
+    found = _Stretches()
+    if not begins and content.strip():
+        found.unreadable = 1
+    ends = [*begins[1:], len(content)]
+    waiting = [(0, len(begins))] if begins else []
+    while waiting:
+        first, last = waiting.pop()
+        part = content[begins[first] : ends[last - 1]]
+        read = _regular(part)
         if read is not None:
-            for name, (numbers, locate) in read.values.items():
-                values.setdefault(name, []).extend(numbers)
-                positions.setdefault(name, []).append(locate(0))
-            continue
+            found.add(read)
+        elif last - first > 1:
+            middle = (first + last) // 2
+            waiting += [(middle, last), (first, middle)]
+        else:
+            found.parse(part)
+    values: dict[str, tuple[Sequence[float], Locate]] = {
+        name: (numbers, partial(found.locate, name)) for name, numbers in found.values.items()
+    }
+    return Batch(values, len(content), found.unreadable, found.bounds)
+
+
+class _Stretches:
+    """Values of stretches of items, each of which has its own positions."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, list[float]] = {}
+        self.unreadable = 0
+        self._firsts: dict[str, list[int]] = {}
+        self._locates: dict[str, list[Locate]] = {}
+        self._bounds: list[Callable[[], tuple[Position, Position]]] = []
+
+    def add(self, batch: Batch) -> None:
+        """Add items that are alike."""
+        for name, (numbers, locate) in batch.values.items():
+            self._add(name, numbers, locate)
+        self._bounds.append(batch.bounds)
+
+    def parse(self, item: bytes) -> None:
+        """Add one item, which is read as YAML."""
         try:
             metrics, position = _item(parse(item))
         except NotReadable:
-            unreadable += 1
-            continue
+            self.unreadable += 1
+            return
         for name, value in metrics.items():
-            values.setdefault(name, []).append(value)
-            positions.setdefault(name, []).append(position)
-    return Batch(
-        {name: (numbers, positions[name].__getitem__) for name, numbers in values.items()}, len(content), unreadable
-    )
+            self._add(name, [value], lambda _index: position)
+        self._bounds.append(lambda: (position, position))
+
+    def _add(self, name: str, numbers: Sequence[float], locate: Locate) -> None:
+        values = self.values.setdefault(name, [])
+        self._firsts.setdefault(name, []).append(len(values))
+        self._locates.setdefault(name, []).append(locate)
+        values += numbers
+
+    def locate(self, name: str, index: int) -> Position:
+        """Return the position of a value."""
+        firsts = self._firsts[name]
+        stretch = bisect_right(firsts, index) - 1
+        return self._locates[name][stretch](index - firsts[stretch])
+
+    def bounds(self) -> tuple[Position, Position]:
+        """Return positions that no value is below or above; None where that is not known."""
+        if not self._bounds:
+            return NOWHERE, NOWHERE
+        lows, highs = zip(*(bounds() for bounds in self._bounds), strict=True)
+        return Position(*map(least, zip(*lows, strict=True))), Position(*map(greatest, zip(*highs, strict=True)))
 
 
 def _item(parsed: Any) -> tuple[Mapping[str, float], Position]:

@@ -248,6 +248,35 @@ def test_every_finished_call_survives_a_kill(written: list[tuple[float, int, str
         )
 
 
+@given(st.lists(st.tuples(st.sampled_from(["a", "b", "a b", "odd"]), st.integers(1, 40)), max_size=12))
+@settings(max_examples=15, deadline=None)
+def test_items_of_two_writers_are_those_that_are_read_one_by_one(stretches: list[tuple[str, int]]) -> None:
+    items, step = [], 0
+    for names, count in [*stretches, ("a", 1)]:  # The end of a last item that is odd is not known.
+        for _number in range(count):
+            step += 1
+            values = "".join(f"    {name}: {step / 7}\n" for name in names.split())
+            moment = f"'2026-01-01T10:{step // 60 % 60:02d}:{step % 60:02d}.000000+00:00'"
+            sequence = f"  sequence:\n    epoch: {step // 9}\n    step: {step}\n    timestamp: {moment}\n"
+            odd = f"- {{value: {{a: {step}}}, sequence: {{step: {step}, timestamp: {moment}, epoch: 1}}}}\n"
+            items.append((odd if names == "odd" else f"- value:\n{values}{sequence}").encode())
+    wanted: dict[str, list[tuple[float, Position]]] = {}
+    for item in items:
+        for name, (numbers, locate) in read_batch(item + b"- ").values.items():
+            wanted.setdefault(name, []).append((numbers[0], locate(0)))
+    batch = read_batch(b"".join(items) + b"- ")
+    found = {
+        name: [(number, locate(index)) for index, number in enumerate(numbers)]
+        for name, (numbers, locate) in batch.values.items()
+    }
+    assert found == wanted
+    low, high = batch.bounds()
+    for _number, position in (point for points in wanted.values() for point in points):
+        for at, least, greatest in zip(position, low, high, strict=True):
+            assert at is None or least is None or least <= at
+            assert at is None or greatest is None or at <= greatest
+
+
 @given(st.lists(st.lists(st.floats(width=32), max_size=3000), max_size=5), st.booleans(), st.integers(1, 50))
 @settings(max_examples=30, deadline=None)
 def test_an_overview_has_every_extreme(parts: list[list[float]], is_array: bool, repeated: int) -> None:
