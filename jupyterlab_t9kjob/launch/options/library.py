@@ -221,6 +221,15 @@ def _callable(args: Args, _: dict[Value, Value]) -> Value:
     return False if is_constant(args[0]) else UNKNOWN
 
 
+def _argument_names(args: Args, _: dict[Value, Value]) -> Value:
+    """Return the first part of the result of `inspect.getfullargspec`."""
+    function = args[0].contents.get("__init__") if isinstance(args[0], ClassValue) else args[0]
+    if not isinstance(function, FunctionValue):
+        return UNKNOWN
+    given = function.node.args
+    return (ListValue.of([one.arg for one in (*given.posonlyargs, *given.args)]),)
+
+
 _FUNCTIONS: Final[dict[str, Callable[[Args, dict[Value, Value]], Value]]] = {
     "os.environ.get": _environ,
     "os.getenv": _environ,
@@ -247,6 +256,7 @@ _FUNCTIONS: Final[dict[str, Callable[[Args, dict[Value, Value]], Value]]] = {
     "builtins.int": _number(int),
     "builtins.float": _number(float),
     "builtins.bool": lambda args, kwargs: bool(truth(args[0])) if truth(args[0]) is not None else UNKNOWN,
+    "inspect.getfullargspec": _argument_names,
     "builtins.abs": _constants(abs),
     "builtins.round": _constants(round),
     "builtins.repr": _constants(repr),

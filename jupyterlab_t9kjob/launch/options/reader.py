@@ -76,9 +76,14 @@ def _read(program: Program) -> OptionsRead:
                 "{script} is nested too deeply to read its options of {library}.", script="", library=family.library
             )
             found = OptionsRead(unread=[UnreadOptions(sentence, 1)])
-        # A script may pass `sys.argv` to the function of a module that parses it.
-        passed = family.library == "sys.argv" and own is not None and own.options
-        others += [found] if found is not None and (found.options or not passed) else []
+        if found is None:
+            continue
+        if family.library == "sys.argv":
+            # Scripts with another reader look at `sys.argv` for the name of a file with values, or pass it on.
+            passed = own is not None and own.options
+            if any(read.options for read in others) or (passed and not found.options):
+                continue
+        others.append(found)
     # A library may extend argparse's parser: its own reader knows more about the same calls.
     seen: set[tuple[str | None, str]] = set()
     for read in (*others, *([own] if own is not None else [])):

@@ -24,7 +24,7 @@ def as_text(value: Any) -> str | None:
     if value is None or value is UNKNOWN or value is Ellipsis or isinstance(value, dict | bytes):
         return None
     if isinstance(value, WrittenInt | WrittenFloat):
-        return value.text
+        return value.text.replace("_", "")
     if isinstance(value, Member):
         value = value.name if value.value is UNKNOWN else value.value
     if isinstance(value, list | tuple):

@@ -35,6 +35,20 @@ class Member:
     value: Any
 
 
+def path_attribute(path: PathText, name: str) -> Any:
+    """Return the parent, stem or name of a `pathlib.Path`; UNKNOWN for other attributes."""
+    match name:
+        case "parent":
+            above = os.path.dirname(path.rstrip("/"))  # noqa: PTH120
+            last = os.path.basename(path.rstrip("/"))  # noqa: PTH119
+            return PathText(os.path.join(path, "..") if last in ("", ".", "..") else above or ".")
+        case "stem":
+            return os.path.splitext(os.path.basename(path))[0]  # noqa: PTH119, PTH122
+        case "name":
+            return os.path.basename(path)  # noqa: PTH119
+    return UNKNOWN
+
+
 def builtin(name: str, values: list[Any]) -> Any:
     """Return the result of a function of Python; UNKNOWN for other functions."""
     if name.rpartition(".")[2] == "Path" or name == "os.path.join":

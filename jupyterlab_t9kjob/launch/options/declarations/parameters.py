@@ -281,3 +281,13 @@ __all__ = [
     "parameters_of",
     "trailing_comment",
 ]
+
+
+def names_class(source: Source, parameter: Parameter) -> bool:
+    """Return True if the annotation of a parameter names a class of the workspace."""
+    for node in ast.walk(parameter.module.tree or ast.Module([], [])):
+        if isinstance(node, ast.AnnAssign | ast.arg) and node.lineno == parameter.line and node.annotation is not None:
+            for name in ast.walk(node.annotation):
+                if isinstance(name, ast.Name) and source.definition(parameter.module, name) is not None:
+                    return True
+    return False

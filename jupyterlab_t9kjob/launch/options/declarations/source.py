@@ -15,7 +15,7 @@ from ..program import Definition, Program
 from ..texts import dotted, printable
 from ..values import UNKNOWN, Library, PathText
 from .calls import Call
-from .constants import Member, binary, builtin, written
+from .constants import Member, binary, builtin, path_attribute, written
 
 MAX_MODULES: Final = 60
 MAX_DEPTH: Final = 40
@@ -228,6 +228,9 @@ class Source:
         if isinstance(found, Definition) and isinstance(found.node, ast.Assign | ast.AnnAssign):
             return self.value(found.module, found.node.value, depth)
         if isinstance(node, ast.Attribute):
+            path = self.value(module, node.value, depth)
+            if isinstance(path, PathText):
+                return path_attribute(path, node.attr)
             owner = self.definition(module, node.value)
             if owner is not None and isinstance(owner[1], ast.ClassDef):
                 members = {member.name: member for member in self.members(*owner)}
@@ -272,6 +275,8 @@ class Source:
         if name.endswith((".environ.get", "os.getenv")):
             return values[1] if len(values) == 2 else None
         owner = self.value(module, node.func.value, depth) if isinstance(node.func, ast.Attribute) else UNKNOWN
+        if isinstance(owner, PathText) and isinstance(node.func, ast.Attribute) and UNKNOWN not in values:
+            return containers.string_method(owner, node.func.attr, values, {})
         if isinstance(owner, dict) and last in ("keys", "values", "items") and not values:
             return list(getattr(owner, last)())
         if isinstance(owner, str) and last in ("lower", "upper", "strip", "format", "split", "replace", "join"):

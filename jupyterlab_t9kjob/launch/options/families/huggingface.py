@@ -24,6 +24,8 @@ PARSERS = frozenset({"HfArgumentParser", "TrlParser"})
 def read(program: Program) -> OptionsRead | None:
     """Return the options of the dataclasses that the program's parsers get."""
     source = Source(program, PARSERS)
+    if source.is_used:
+        source = Source(program, frozenset({"Parser"}))  # A class derived from the parser has a name of its own.
     result = OptionsRead()
     found: dict[str, ScriptOption] = {}
     calls = list(source.calls(*PARSERS, tops=("transformers", "trl")))

@@ -62,11 +62,12 @@ def _common(source: Source, call: Call, result: OptionsRead, command: str | None
     for index, name, prefix in ((0, "model_class", "model"), (1, "datamodule_class", "data")):
         node = call.argument(index, name)
         if node is None and prefix == "data":
-            continue
+            continue  # `--data` is in the table.
         own = source.definition(module, node)
         if own is None or source.value(module, call.keyword(f"subclass_mode_{prefix}")) is True:
             sentence = _("The options of --{name} depend on the class that it names.", name=prefix)
             result.unread.append(UnreadOptions(sentence, line, path))
+            options.append(_of_subclass(prefix, command, line, path))
         else:
             parameters = parameters_of_class(source, *own)
             options += options_of(source, parameters, f"{prefix}.", command, positional=False)
@@ -74,6 +75,13 @@ def _common(source: Source, call: Call, result: OptionsRead, command: str | None
     _set_defaults(source, call, by_dest)
     _add_own(source, call, by_dest, command)
     return list(by_dest.values())
+
+
+def _of_subclass(name: str, command: str | None, line: int, path: str | None) -> ScriptOption:
+    """Return the option that names the class of the model or of the data module."""
+    base = "LightningModule" if name == "model" else "LightningDataModule"
+    help_ = f'One or more arguments specifying "class_path" and "init_args" for any subclass of {base}.'
+    return ScriptOption(flags=[f"--{name}"], dest=name, kind="text", help=help_, command=command, line=line, path=path)
 
 
 def _set_defaults(source: Source, call: Call, options: dict[str, ScriptOption]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 
+from ....core.translation import _
 from ...model import ScriptOption
 from ..declarations.building import argument_option, as_text, choices_of, flags_sorted, kind_of_type
 from ..declarations.calls import Call, keyword_of
-from ..declarations.parameters import MISSING, Parameter, fields_of, nested
+from ..declarations.parameters import MISSING, Parameter, fields_of, names_class, nested
 from ..declarations.source import Source
 from ..declarations.types import enum_name
-from ..model import Family, OptionsRead
+from ..model import Family, OptionsRead, UnreadOptions
 from ..modules import Module
 from ..program import Program
 from ..texts import dotted, one_line
@@ -52,6 +53,10 @@ def _add(source: Source, result: OptionsRead, module: Module, node: ast.ClassDef
         own = nested(parameter.type, source)
         if own is not None and depth < MAX_DEPTH:
             inner.append(own)
+            continue
+        if parameter.type.is_union and names_class(source, parameter):
+            sentence = _("{name} has options that depend on its value.", name=f"{prefix}{parameter.name}")
+            result.unread.append(UnreadOptions(sentence, parameter.line, source.path(parameter.module)))
             continue
         option = _option(source, parameter, prefix)
         if option is not None:

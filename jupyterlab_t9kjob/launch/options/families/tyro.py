@@ -9,7 +9,7 @@ from ...model import ScriptOption
 from ..declarations.building import as_text, choices_of, flags_sorted, kind_of_type, kind_of_value, subcommand_choice
 from ..declarations.calls import Call, keyword_of
 from ..declarations.docstrings import parameter_texts, summary
-from ..declarations.parameters import MISSING, Parameter, apply_default, fields_of, nested, parameters_of
+from ..declarations.parameters import MISSING, Parameter, apply_default, fields_of, names_class, nested, parameters_of
 from ..declarations.source import Function, Source
 from ..declarations.types import annotated_call, enum_name, read_type
 from ..model import Family, OptionsRead, UnreadOptions
@@ -82,7 +82,7 @@ def _add(
         own = nested(parameter.type, source)
         if own is not None and depth < MAX_DEPTH:
             inner.append((parameter, fields_of(source, *own)))
-        elif parameter.type.definition is not None or (parameter.type.is_union and _has_class(source, parameter)):
+        elif parameter.type.definition is not None or (parameter.type.is_union and names_class(source, parameter)):
             sentence = _("{name} has options that depend on its value.", name=f"--{prefix}{parameter.name}")
             result.unread.append(UnreadOptions(sentence, parameter.line, source.path(parameter.module)))
         else:
@@ -92,16 +92,6 @@ def _add(
     for parameter, fields in inner:
         apply_default(source, parameter, fields)
         _add(source, result, fields, f"{prefix}{_dashed(parameter.name)}.", command, depth + 1)
-
-
-def _has_class(source: Source, parameter: Parameter) -> bool:
-    """Return True if the annotation of a parameter names a class of the workspace."""
-    for node in ast.walk(parameter.module.tree or ast.Module([], [])):
-        if isinstance(node, ast.AnnAssign | ast.arg) and node.lineno == parameter.line and node.annotation is not None:
-            for name in ast.walk(node.annotation):
-                if isinstance(name, ast.Name) and source.definition(parameter.module, name) is not None:
-                    return True
-    return False
 
 
 def _option(source: Source, parameter: Parameter, prefix: str, command: str | None) -> ScriptOption | None:
