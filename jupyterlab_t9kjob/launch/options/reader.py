@@ -50,11 +50,12 @@ def read_options(root: Path, script: Path, source: str, tree: ast.Module | None 
     words = frozenset().union(*(family.words for family in FAMILIES))
     program = Program(root, script, source, tree, words)
     read = _read(program)
-    if not read.options and program.main.mentions(MAY_HAVE_OPTIONS):
-        # Recipes and examples use the parser of their project's package, which is installed in place.
+    if (not read.options or read.unread) and program.main.mentions(MAY_HAVE_OPTIONS):
+        # Recipes and examples use the parser of their project's package, which is installed in place, or pass their
+        # own parser to it.
         wider = Program(root, script, source, program.main.tree, words, around=True)
         found = _read(wider)
-        if found.options:
+        if len(found.options) > len(read.options):
             program, read = wider, found
     with _lock:
         _known[key] = (program, read)

@@ -99,6 +99,9 @@ def _option(source: Source, parameter: Parameter) -> ScriptOption:
     spellings = [flag, flag.replace("_", "-"), *choices_of([aliases] if isinstance(aliases, str) else aliases)]
     choices = choices_of([enum_value(choice) for choice in found.choices]) or choices_of(metadata.get("choices"))
     kind = "choice" if choices and found.kind != "list" else kind_of_type(found)
+    nargs = metadata.get("nargs")  # The parser passes the metadata to `add_argument`.
+    if nargs in ("+", "*") or (isinstance(nargs, int) and not isinstance(nargs, bool)):
+        kind = "list"
     help_ = metadata.get("help")
     option = ScriptOption(
         flags=[flag, *(one for one in flags_sorted(spellings) if one != flag)],
