@@ -94,6 +94,10 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "args.b = 'nccl'\ndist.init_process_group(backend=args.b)",
             "from torch.distributed import init_process_group as init\ninit_process_group('nccl')",
             "if 'RANK' in os.environ:\n    dist.init_process_group('nccl')",
+            "assert torch.cuda.is_available()\ndist.init_process_group('nccl')",
+            "if not torch.cuda.is_available():\n    raise RuntimeError('no GPU')\ndist.init_process_group('nccl')",
+            "dist.init_process_group('gloo' if os.name == 'nt' else 'nccl')",
+            "from transformers import Trainer\ndist.init_process_group('nccl')\nTrainer(model=m).train()",
             "cfg = {'backend': 'nccl'}\ncfg['backend'] = 'nccl'\ndist.init_process_group(cfg['backend'])",
         ],
         [
@@ -121,8 +125,12 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "class T:\n    def run(self):\n        torch.save(1, 'm.pt')\nT().run()",
             START + "if epoch % 10 == 0:\n    torch.save(model, os.path.join('out', 'm.pt'))",
             START + "with torch.no_grad():\n    torch.save(model, 'm.pt')",
+            "from transformers import Trainer\nTrainer(model=model).train()\nmodel.save_pretrained('out')",
         ],
         [
+            "from transformers import Trainer\nt = Trainer(model=m)\nt.train()\nt.model.config.save_pretrained('out')",
+            "from transformers import Trainer\nt = Trainer(model=m)\n"
+            "if t.is_world_process_zero():\n    m.save_pretrained('out')",
             START + "if rank == 0:\n    torch.save(model, 'm.pt')",
             START + "if dist.get_rank() == 0:\n    torch.save(model, 'm.pt')",
             START + "torch.save(model, f'm-{rank}.pt')",

@@ -55,6 +55,8 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "import torch\nm = torch.nn.DataParallel(torch.nn.Linear(1, 1))",
             "import timm, torch\ntimm.create_model('resnet18')",
             "from torch.utils.tensorboard import SummaryWriter\nSummaryWriter()",
+            "import not_known, torch\no = torch.optim.Adam(m)\no.zero_grad()\nloss.backward()\no.step()",
+            "class AddPositionEmbs:\n    pass\nimport jax",
         ],
         [
             DIST + "dist.init_process_group()",
@@ -190,6 +192,10 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
         ],
         [
             options("'--lr'"),
+            options(
+                "'--local_rank', type=int, default=0",
+                after="from transformers import Trainer\nTrainer(model=m).train()",
+            ),
             options("'--local_rank', type=int, default=0", after="rank = int(os.environ['LOCAL_RANK'])"),
             options("'--local_rank', type=int, default=0", after="rank = os.environ.get('LOCAL_RANK', 0)"),
             options("'--rank', type=int, default=0"),

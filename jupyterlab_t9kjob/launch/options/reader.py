@@ -15,6 +15,8 @@ from .model import OptionsRead, UnreadOptions
 from .program import Program
 
 MAX_KNOWN: Final = 8
+SHORT_SCRIPT: Final = 60
+"""Lines of a script that may only call a function of its project's package."""
 
 READ_LIBRARIES: Final = frozenset({"sys.argv", *(family.library for family in FAMILIES)})
 """Libraries whose options are read or reported here."""
@@ -50,7 +52,8 @@ def read_options(root: Path, script: Path, source: str, tree: ast.Module | None 
     words = frozenset().union(*(family.words for family in FAMILIES))
     program = Program(root, script, source, tree, words)
     read = _read(program)
-    if (not read.options or read.unread) and program.main.mentions(MAY_HAVE_OPTIONS):
+    short = len(program.main.lines) < SHORT_SCRIPT  # It may do nothing but call a function of the package.
+    if (not read.options or read.unread) and (short or program.main.mentions(MAY_HAVE_OPTIONS)):
         # Recipes and examples use the parser of their project's package, which is installed in place, or pass their
         # own parser to it.
         wider = Program(root, script, source, program.main.tree, words, around=True)

@@ -51,10 +51,10 @@ class _Reading:
         for node in statements:
             self._statement(node, scope, conditions, main)
             match node:
-                case ast.If(test=test, body=[*_, ast.Return() | ast.Continue() | ast.Raise() | ast.Break()], orelse=[]):
+                case ast.If(test=test, body=[*_, ast.Return() | ast.Continue() | ast.Break()], orelse=[]):
                     conditions |= words(test)
-                case ast.Assert(test=test):
-                    conditions |= words(test)
+                case ast.Assert(test=test) | ast.If(test=test, body=[*_, ast.Raise()], orelse=[]):
+                    conditions |= _demanded(test)
 
     def _statement(self, node: ast.stmt, scope: Scope, conditions: frozenset[str], main: bool) -> None:
         match node:
@@ -73,7 +73,8 @@ class _Reading:
                 inner = words(test)
                 inside = main or "__name__" in inner
                 self.block(body, scope, conditions | _positive(test, inner), main=inside)
-                self.block(orelse, scope, conditions | inner, main=main)
+                other = frozenset[str]() if _of_windows(test) else inner
+                self.block(orelse, scope, conditions | other, main=main)
             case (
                 ast.For(target=target, iter=iterated, body=body, orelse=orelse)
                 | ast.AsyncFor(target=target, iter=iterated, body=body, orelse=orelse)
@@ -248,6 +249,8 @@ class _Reading:
                 children = values
             case ast.FormattedValue(value=inner) | ast.Await(value=inner) | ast.UnaryOp(operand=inner):
                 children = [inner]
+            case ast.IfExp(test=test, orelse=orelse) if _of_windows(test):
+                children = [orelse]
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 parts += [Ref("test", name) for name in sorted(words(test))][:5]
                 children = [body, orelse]
@@ -312,6 +315,20 @@ def words(node: ast.AST) -> frozenset[str]:
         elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < 40:
             found.add(part.value)
     return frozenset(found)
+
+
+def _demanded(test: ast.expr) -> frozenset[str]:
+    """Return the identifiers of a condition without which the script ends; not those of a test for a GPU."""
+    found = words(test)
+    return frozenset() if found & {"cuda", "device_count", "is_available"} else found
+
+
+def _of_windows(test: ast.expr) -> bool:
+    """Return True if a condition holds on Windows only, where no job runs."""
+    match test:
+        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value="nt" | "win32" | "Windows" | "cygwin")]):
+            return True
+    return False
 
 
 def _positive(test: ast.expr, found: frozenset[str]) -> frozenset[str]:

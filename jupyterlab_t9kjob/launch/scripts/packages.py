@@ -21,15 +21,25 @@ torchtext torchvision tqdm transformers triton trl typer tyro ujson visdom vllm 
 xgboost yacs zarr zstandard
 """
 _NO_GROUP: Final = """
-torch torchvision torchaudio torchtext torchinfo torchsummary functorch tensorboard tensorboardX numpy scipy
-pandas polars pyarrow sklearn skimage matplotlib mpl_toolkits seaborn plotly networkx sympy numba PIL cv2
-imageio av decord librosa soundfile h5py zarr xarray lmdb tifffile nibabel pycocotools shapely albumentations
-kornia einops timm segmentation_models_pytorch lpips thop fvcore peft transformers datasets tokenizers
-sentencepiece safetensors huggingface_hub evaluate nltk spacy gensim jieba ftfy tiktoken sacrebleu regex wandb
-mlflow gym gymnasium tqdm yaml toml dotenv click typer tyro fire absl rich tabulate prettytable colorama
-termcolor loguru omegaconf hydra yacs easydict ml_collections jsonargparse simple_parsing configargparse
-requests six attr pydantic packaging setuptools pkg_resources psutil joblib dill cloudpickle msgpack orjson
-fsspec gdown boto3 filelock dateutil bs4 lxml IPython ipywidgets
+torch torchvision torchaudio torchtext torchinfo torchsummary functorch tensorboard tensorboardX numpy scipy pandas
+polars pyarrow sklearn skimage matplotlib mpl_toolkits seaborn plotly networkx sympy numba PIL cv2 imageio av decord
+librosa soundfile h5py zarr xarray lmdb tifffile nibabel pycocotools shapely albumentations kornia einops timm
+segmentation_models_pytorch lpips thop fvcore peft transformers datasets tokenizers sentencepiece safetensors
+huggingface_hub evaluate nltk spacy gensim jieba ftfy tiktoken sacrebleu regex wandb mlflow gym gymnasium tqdm yaml
+toml dotenv click typer tyro fire absl rich tabulate prettytable colorama termcolor loguru omegaconf hydra yacs
+easydict ml_collections jsonargparse simple_parsing configargparse requests six attr pydantic packaging setuptools
+pkg_resources psutil joblib dill cloudpickle msgpack orjson fsspec gdown boto3 filelock dateutil bs4 lxml IPython
+ipywidgets jax flax optax haiku orbax clu tensorflow keras tensorflow_datasets tensorflow_text tensorflow_probability
+numpyro xgboost lightgbm catboost statsmodels optuna hyperopt fasttext faiss openai anthropic auto_gptq awq diffusers
+xformers flash_attn bitsandbytes triton torchmetrics torchsde torchdiffeq torch_geometric torch_scatter torch_sparse
+torch_cluster ogb rdkit gpytorch botorch e3nn pytorch3d open3d trimesh plyfile pycolmap viser nerfview nvdiffrast
+tinycudann torch_ema ema_pytorch torch_optimizer schedulefree pytorch_msssim pytorch_fid cleanfid torch_fidelity
+ptflops torchprofile iopath open_clip clip encodec torchcrepe pyworld parselmouth resampy pesq pystoi jiwer phonemizer
+unidecode inflect rouge_score bert_score sacremoses pytrec_eval rank_bm25 imgaug medpy SimpleITK pydicom comet_ml
+neptune aim clearml sacred visdom dm_env dm_control dmc2gym d4rl mujoco mujoco_py procgen ale_py minigrid pettingzoo
+supersuit envpool stable_baselines3 sb3_contrib einops_exts rotary_embedding_torch vector_quantize_pytorch
+x_transformers argbind chz cyclopts docopt draccus pyrallis hydra_zen dacite jsonlines ujson tomli tomlkit jinja2
+typing_extensions pynvml s3fs gcsfs httpx aiohttp flask fastapi gradio streamlit
 """
 
 DISTRIBUTIONS: Final = {

@@ -16,10 +16,20 @@ STARTS_GROUP: Final = frozenset(
     )
 )
 MAY_START_GROUP: Final = re.compile(
-    r"distribut(?!ions?$|ion_)|(?:^|_)(?:ddp|fsdp)|process_group|DDP|FSDP|local_rank",
-    re.IGNORECASE,
+    r"(?i:distribut(?!ions?$|ion_)|(?:^|_)(?:ddp(?!g)|fsdp)|process_group|local_rank)|DDP(?!G)|FSDP",
 )
 """Identifiers of scripts that may start a process group."""
+
+
+PLAIN_LOOP: Final = frozenset(("backward", "zero_grad", "step"))
+MAY_DISTRIBUTE: Final = frozenset(
+    (
+        *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
+        *("ignite", "ray", "fastai", "colossalai", "megatron", "fairscale", "torch_xla", "apex", "byteps", "mpi4py"),
+        *("bagua", "dlrover", "torchx", "mmengine", "mmcv", "detectron2", "fairseq", "dora", "flashy", "speechbrain"),
+    )
+)
+"""Modules that may start a process group although the script has a plain training loop."""
 
 
 def starts_group(closure: Closure) -> bool | None:
@@ -27,10 +37,13 @@ def starts_group(closure: Closure) -> bool | None:
     names = closure.names
     if names & STARTS_GROUP:
         return True
-    trains = "transformers" in closure.foreign and any("Train" in name for name in names)
+    trainers = any("Trainer" in name or "TrainingArguments" in name for name in names)
+    trains = trainers and "transformers" in closure.foreign
     if not closure.complete or trains or any(map(MAY_START_GROUP.search, names)):
         return None
-    return False if closure.foreign <= STARTS_NO_GROUP else None
+    # A script with the steps of a plain training loop calls no trainer of the modules that are not known.
+    plain = names >= PLAIN_LOOP and not closure.foreign & MAY_DISTRIBUTE
+    return False if plain or closure.foreign <= STARTS_NO_GROUP else None
 
 
 def own_launch(closure: Closure) -> tuple[Place, str | None] | None:

@@ -9,8 +9,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
-from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption
+from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption, TrainingMethod
 from ..options.model import OptionsRead, UnreadOptions
 from ..options.reader import read_options
 from ..options.texts import printable
@@ -41,6 +42,9 @@ NEEDED_BY = {"torch.utils.tensorboard": "tensorboard"}
 
 NAMESPACES = frozenset({"google"})
 """Namespace packages: many distributions add modules to them, so each of the modules is looked up."""
+
+TRAINERS: Final = frozenset({"trainer", "accelerate", "lightning", "fabric"})
+"""Methods whose library reads the local rank from torchrun's variable."""
 
 
 @dataclass
@@ -144,7 +148,7 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
         method=method,
         outputs=outputs,
         findings=find_mistakes(flow, method.method if method else None),
-        local_rank=_local_rank(options, closure),
+        local_rank=_local_rank(options, closure, method.method if method else None),
         closure=closure,
         launch=Launch(found[0].what, found[0].line, found[1]) if found else None,
         unread=[] if text.given else unread_options(closure, read),
@@ -200,7 +204,7 @@ def _given(tree: ast.Module, facts: Facts) -> int | None:
     return min(facts.given) if facts.given and not facts.parses else None
 
 
-def _local_rank(options: list[ScriptOption], closure: Closure) -> ScriptOption | None:
+def _local_rank(options: list[ScriptOption], closure: Closure, method: TrainingMethod | None) -> ScriptOption | None:
     """Return the option that gets the local rank if the script does not read it from torchrun's variable.
 
     An option with a default says nothing if modules are missing, or if the script sets the rank by itself.
@@ -210,6 +214,8 @@ def _local_rank(options: list[ScriptOption], closure: Closure) -> ScriptOption |
     for option in options:
         own = option.dest == "local_rank" and option.kind in ("int", "text") and not option.library
         required = option.required and option.condition is None
+        if method in TRAINERS and not required and "local_rank" not in closure.names:
+            continue  # The trainer reads torchrun's variable.
         if own and option.flags and (required or not (reads or sets or not closure.complete)):
             return option
     return None

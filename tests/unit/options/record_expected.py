@@ -155,6 +155,9 @@ def _from_action(
     yield option(flags, kind, default, choices, help_text, required=required, command=command, **names)
 
 
+_CLICK_KINDS = {"integer": "int", "float": "float", "boolean": "boolean"}
+
+
 def from_click(command: Any, path: str | None = None) -> Iterator[Option]:
     """Yield the options of a click command and of its subcommands."""
     import click
@@ -166,7 +169,7 @@ def from_click(command: Any, path: str | None = None) -> Iterator[Option]:
         default = parameter.default() if callable(parameter.default) else parameter.default
         default = None if type(default).__name__ == "Sentinel" or repr(default).startswith("Sentinel") else default
         choices = list(getattr(parameter.type, "choices", ()))
-        kind = "choice" if choices else {"integer": "int", "float": "float"}.get(parameter.type.name.split()[0], "text")
+        kind = "choice" if choices else _CLICK_KINDS.get(parameter.type.name.split()[0], "text")
         if "range" in parameter.type.name:
             kind = parameter.type.name.split()[0].replace("integer", "int")
         if parameter.nargs != 1 or (parameter.multiple and not flags):

@@ -20,7 +20,7 @@ _PLAIN: Final[dict[str, Kind]] = {"int": "int", "float": "float", "bool": "bool"
 _SEQUENCES: Final = frozenset(
     {"list", "List", "tuple", "Tuple", "Sequence", "set", "Set", "FrozenSet", "frozenset", "Iterable", "Collection"}
 )
-_WRAPPERS: Final = frozenset({"Final", "ClassVar", "Required", "Positional", "FlagConversionOff"})
+_WRAPPERS: Final = frozenset({"Final", "ClassVar", "Required", "Positional", "FlagConversionOff", "Suppress", "Fixed"})
 
 
 @dataclass(frozen=True)

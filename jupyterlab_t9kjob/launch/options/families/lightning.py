@@ -48,7 +48,7 @@ def read(program: Program) -> OptionsRead | None:
 
 def _has(call: Call, option: str) -> bool:
     """Return True if the command line has an option; ``--data`` is there only if the script sets no data module."""
-    return option != "data" or call.argument(1, "datamodule_class") is None
+    return option != "data" or isinstance(call.argument(1, "datamodule_class"), ast.Constant | None)
 
 
 def _common(source: Source, call: Call, result: OptionsRead, command: str | None) -> list[ScriptOption]:
@@ -61,6 +61,8 @@ def _common(source: Source, call: Call, result: OptionsRead, command: str | None
         option.command = command
     for index, name, prefix in ((0, "model_class", "model"), (1, "datamodule_class", "data")):
         node = call.argument(index, name)
+        if isinstance(node, ast.Constant):
+            node = None
         if node is None and prefix == "data":
             continue  # `--data` is in the table.
         own = source.definition(module, node)

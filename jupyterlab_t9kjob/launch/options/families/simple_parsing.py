@@ -68,16 +68,18 @@ def _add(source: Source, result: OptionsRead, module: Module, node: ast.ClassDef
 def _option(source: Source, parameter: Parameter, prefix: str) -> ScriptOption | None:
     module, call, default, found = parameter.module, parameter.call, parameter.default, parameter.type
     name, help_ = f"{prefix}{parameter.name}", parameter.help
-    aliases: list[str] = []
+    aliases = [f"-{name}"] if len(name) == 1 else []
+    positional = False
     choices = choices_of([enum_name(choice) for choice in found.choices])
     kind = kind_of_type(found)
     if call is not None:
         if source.value(module, keyword_of(call, "cmd")) is False:
             return None
         given = source.value(module, keyword_of(call, "alias"))
-        aliases = [
+        aliases += [
             f"{'-' if len(one) == 1 else '--'}{one}" for one in choices_of([given] if isinstance(given, str) else given)
         ]
+        positional = source.value(module, keyword_of(call, "positional")) is True
         help_ = help_ or one_line(source.string(module, keyword_of(call, "help")))
         function = (dotted(call.func) or "").rpartition(".")[2]
         if default is MISSING and function in ("field", "flag") and call.args:
@@ -94,7 +96,7 @@ def _option(source: Source, parameter: Parameter, prefix: str) -> ScriptOption |
     if kind == "choice" and not choices:
         kind = "text"
     return ScriptOption(
-        flags=[f"--{name}", *flags_sorted(aliases)],
+        flags=[] if positional else [f"--{name}", *flags_sorted(aliases)],
         dest=name,
         kind=kind if kind == "list" or not choices else "choice",
         item_kind=found.item_kind,

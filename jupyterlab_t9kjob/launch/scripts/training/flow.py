@@ -20,7 +20,7 @@ MAX_DEPTH: Final = 12
 MAX_STEPS: Final = 400
 RANK: Final = re.compile(
     r"rank(?!ing)|master|main_?process|is_main|is_primary|is_chief|is_leader|is_root|global_zero|process_index"
-    r"|process_id|proc_id|node_id|zero_first|is_writer|on_main|main_only|device_id$|gpu_id$|^gpu$|^local_id$",
+    r"|process_id|proc_id|node_id|zero_first|is_writer|on_main|main_only|process_zero|should_save|device_id$|gpu_id$|^gpu$|^local_id$",
     re.IGNORECASE,
 )
 """Identifiers by which one process is told from the others."""

@@ -116,11 +116,13 @@ def find_mistakes(flow: Flow, method: Method | None) -> list[Finding]:
     method
         How the script trains; None if that is not known.
     """
-    found = [*_launchers(flow), *_workers(flow), *_paths(flow)]
+    found = [*_launchers(flow), *_workers(flow), *_paths(flow), *_nccl(flow)]
     if method in MANUAL or method in ("accelerate", "rpc"):
-        found += [*_nccl(flow), *_addresses(flow)]
+        found += _addresses(flow)
     if method in MANUAL or method == "accelerate":
-        found += [*_downloads(flow), *_writes(flow, method), *_events(flow)]
+        found += [*_downloads(flow), *_events(flow)]
+    if method in MANUAL or method in ("accelerate", "trainer"):
+        found += _writes(flow, method)
     if method in MANUAL:
         found += _loaders(flow)
     return _first(found)
@@ -245,7 +247,10 @@ def _writes(flow: Flow, method: Method | None) -> Iterator[Finding]:
             value = call.argument(1, "f")
         else:
             value = call.argument(0, "save_directory")
-            if method not in ("ddp", "process_group") or any("main" in (name or "") for name, _ in call.keywords):
+            owner = call.name.rpartition(".")[0].rpartition(".")[2].lower()
+            if method not in ("ddp", "process_group", "trainer") or (method == "trainer" and "model" not in owner):
+                continue  # The files of a configuration or tokenizer are small and equal.
+            if any("main" in (name or "") for name, _ in call.keywords):
                 continue
         if value is None or flow.one_process(call, module) or _of_one_process(flow, value, call, module):
             continue

@@ -8,10 +8,11 @@ import click
 @click.option("--arch", type=click.Choice(["resnet", "vit"]), default="resnet", help="Network.")
 @click.option("--amp/--no-amp", default=True, help="Mixed precision.")
 @click.option("--debug", is_flag=True)
+@click.option("--shuffle", type=bool, default=True)
 @click.option("--tag", multiple=True, help="Labels.")
 @click.option("--size", nargs=2, type=int, default=(224, 224))
 @click.option("--token", required=True, envvar="TOKEN")
-def main(data, epochs, lr, arch, amp, debug, tag, size, token):
+def main(data, epochs, lr, arch, amp, debug, shuffle, tag, size, token):
     """Train a model on DATA."""
     print(data)
 
