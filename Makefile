@@ -63,6 +63,7 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python tests/bench/listing.py
 	python tests/bench/options.py
 	python tests/bench/form.py
+	python tests/bench/stacks.py
 	python tests/bench/logs.py
 	python tests/bench/first_chart.py
 	python tests/bench/recorder.py
