@@ -88,13 +88,11 @@ test('the stacks of a job that hangs', async ({ page }) => {
 
   await test.step('the last stacks stay when the job has ended', async () => {
     await run(page, 't9kjob:open-job', { id: job.id });
-    await page.evaluate(async id => {
-      const token = document.cookie.match(/_xsrf=([^;]+)/)?.[1] ?? '';
-      await fetch(`t9kjob/jobs/${encodeURIComponent(id)}/stop`, {
-        method: 'POST',
-        headers: { 'X-XSRFToken': token }
-      });
-    }, job.id);
+    await tab.getByRole('button', { name: 'Stop…' }).last().click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: 'Stop', exact: true })
+      .click();
     await expect(tab.getByText('The job does not run.')).toBeVisible();
     await expect(odd).toBeVisible();
     await expect(
