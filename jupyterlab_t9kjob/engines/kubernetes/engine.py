@@ -45,6 +45,8 @@ from .logs.failure_reader import FailureReader
 from .logs.manager import LogManager
 from .logs.progress_reader import LiveProgress
 from .objects.kinds import JobKind
+from .resources.reading import ReadsSamples
+from .resources.sampler import ClusterSampler
 from .submit.creation import Creation
 from .submit.job_actions import JobActions
 from .submit.pod_security import EnforcedStandards
@@ -53,7 +55,7 @@ GLANCE_SECONDS: Final = 0.5
 """Longest wait for the cluster's capacity, in seconds, when a pending job is opened: its reason may name free GPUs."""
 
 
-class KubernetesEngine:
+class KubernetesEngine(ReadsSamples):
     """Engine for one kind of job in a cluster; see `core.engine.protocol.Engine` for the contract.
 
     Parameters
@@ -92,6 +94,7 @@ class KubernetesEngine:
         self._deadlines = DeadlineNudge(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(cluster, self._logs, self._table.note_failures)
         self._progress = LiveProgress(self._logs, self._table.note_progress)
+        self._resources = ClusterSampler(self._records, lambda: cluster.api)
         self._lab: Lab | None = None
         self._permissions: dict[str, dict[str, Capability]] = {}
         self._api: KubeApi | None = None
@@ -113,6 +116,7 @@ class KubernetesEngine:
         await self._deadlines.stop()
         await self._failures.stop()
         await self._progress.stop()
+        await self._resources.stop()
         await self._logs.stop()
         await self._table.stop()  # last, because the table may close the connection
 
@@ -369,6 +373,7 @@ class KubernetesEngine:
 
     async def _drop(self, record: Record) -> None:
         self._progress.drop(record.uid)
+        self._resources.drop(record.uid)
         await self._failures.drop(record.uid)
         await self._logs.drop(record.uid)
         await self._records.drop(record)
@@ -387,6 +392,7 @@ class KubernetesEngine:
         self._logs.update(snapshot)
         self._failures.update(snapshot)
         self._progress.update(snapshot)
+        self._resources.update(snapshot)
 
     def _cluster_changed(self) -> None:
         """Notify listeners about jobs whose paths in the lab, permissions or connection have changed."""
