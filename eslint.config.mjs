@@ -30,6 +30,7 @@ const LAYERS = [
     ['compare', 'run', 'artifact', 'flow', 'table', 'charts', 'model']
   ],
   ['logs', ['view', 'lines', 'model', 'loading']],
+  ['notifications', ['view', 'model']],
   ['cluster', ['view', 'model']],
   ['tensorboard', ['view', 'model']],
   ['jobs'],

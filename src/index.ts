@@ -10,6 +10,7 @@ import { jobsPlugin, publicJobsPlugin } from './jobs/plugin';
 import { launchPlugin } from './launch/plugin';
 import { monitorPlugin } from './sidebar/plugin';
 import { nodesPlugin } from './cluster/plugin';
+import { notificationSettingsPlugin } from './notifications/plugin';
 import { notificationsPlugin } from './lab/notifications';
 import { runningPlugin } from './lab/running';
 import { statusPlugin } from './lab/status';
@@ -39,6 +40,7 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   launchPlugin,
   monitorPlugin,
   nodesPlugin,
+  notificationSettingsPlugin,
   notificationsPlugin,
   runningPlugin,
   statusPlugin,

@@ -11,6 +11,7 @@ import {
   Job,
   JobDetail,
   JobSummary,
+  Notice,
   TensorBoard
 } from './api/types';
 
@@ -113,6 +114,8 @@ export interface IJobsModel extends IJobs, IDisposable {
   readonly ended: ISignal<IJobsModel, JobSummary>;
   /** Emitted when a running job has begun to make no progress while the page is open. */
   readonly stalled: ISignal<IJobsModel, JobSummary>;
+  /** Emitted once for each event of a job of the user, such as its end, that happens while the page is open. */
+  readonly noticed: ISignal<IJobsModel, Notice>;
 
   /**
    * Subscribe to the cluster's capacity until the returned object is disposed. The server counts only for
@@ -168,6 +171,8 @@ export namespace CommandIDs {
 
   /** Delete all jobs of a sweep. */
   export const deleteSweep = 't9kjob:delete-sweep';
+  /** Open the settings of notifications: which events are shown where, and the webhook. */
+  export const openNotifications = 't9kjob:open-notifications';
   /** Focus the search field of the current tab's log. */
   export const searchLog = 't9kjob:search-log';
   /** Show or hide the times of the lines in the current tab's log. */

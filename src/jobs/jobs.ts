@@ -11,6 +11,7 @@ import {
   EngineInfo,
   Job,
   JobSummary,
+  Notice,
   StreamMessage,
   Subscribe,
   TensorBoard
@@ -19,6 +20,7 @@ import { Connection, IJobsModel, IJobWatch } from '../tokens';
 import { serverNow, setServerTime } from '../common/clock';
 import { DeletedJobs } from './deletedJobs';
 import { JobWatch, IWatched } from './jobWatch';
+import { Notices } from './notices';
 import { PendingActions } from './pendingActions';
 import { restAfter } from '../common/throttle';
 import { isActive } from './phase';
@@ -85,6 +87,10 @@ export class Jobs implements IJobsModel {
 
   get ended(): ISignal<IJobsModel, JobSummary> {
     return this._ended;
+  }
+
+  get noticed(): ISignal<IJobsModel, Notice> {
+    return this._noticed;
   }
 
   get stalled(): ISignal<IJobsModel, JobSummary> {
@@ -197,6 +203,7 @@ export class Jobs implements IJobsModel {
         setServerTime(message.time);
         this._unseen = new Set(this._jobs.keys());
         this._take(message);
+        this._notices.take(message);
         this._tensorboards = message.tensorboards;
         this._engines = message.engines;
         // A snapshot contains the capacity only for subscribers of it; keep the last one.
@@ -209,6 +216,7 @@ export class Jobs implements IJobsModel {
       case 'delta': {
         setServerTime(message.time);
         this._take(message);
+        this._notices.take(message);
         message.removed_jobs.forEach(id => this._jobs.delete(id));
         if (message.removed_jobs.length) {
           this.deleted.refresh();
@@ -373,6 +381,8 @@ export class Jobs implements IJobsModel {
   private _resolveReady!: () => void;
   private _changed = new Signal<this, void>(this);
   private _ended = new Signal<this, JobSummary>(this);
+  private readonly _noticed = new Signal<this, Notice>(this);
+  private readonly _notices = new Notices(notice => this._noticed.emit(notice));
   private _stalled = new Signal<this, JobSummary>(this);
 }
 

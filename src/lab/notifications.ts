@@ -8,7 +8,7 @@ import { Notification } from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
-import { JobSummary, Stall } from '../api/types';
+import { JobSummary, Notice, Stall } from '../api/types';
 import { stateOf } from '../jobs/phase';
 import { endSentence, jobTitle, stallSentence } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
@@ -18,10 +18,10 @@ import { ERROR_STAYS } from '../shell/notices';
 /** How long the notification of a success is shown, in ms. */
 const SUCCESS_STAYS = 10_000;
 
-/** Shows a notification when a job of the user ends, unless the job's tab is visible. */
+/** Shows notifications about the ends and delays of the user's jobs, unless the job's tab is visible. */
 export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
   id: 'jupyterlab_t9kjob:notifications',
-  description: 'Notifies when a distributed job ends.',
+  description: 'Notifies of the ends and delays of distributed jobs.',
   autoStart: true,
   requires: [IJobsModel],
   optional: [ISettingRegistry, ITranslator],
@@ -39,25 +39,95 @@ export const notificationsPlugin: JupyterFrontEndPlugin<void> = {
         console.warn('t9kjob: settings:', error);
         return undefined;
       });
-    jobs.ended.connect(async (_, job) => {
-      const wanted = (await settings)?.get('notifyWhenEnded').composite;
-      if (wanted !== false && job.mine && !isInView(app, job.id)) {
-        notify(app.commands, job, trans);
+    jobs.noticed.connect(async (_, notice) => {
+      const job = notice.job === null ? undefined : jobs.get(notice.job);
+      if (job && isInView(app, job.id)) {
+        return;
       }
-    });
-    jobs.stalled.connect(async (_, job) => {
-      const wanted = (await settings)?.get('notifyWhenStuck').composite;
-      if (
-        wanted !== false &&
-        job.mine &&
-        job.stalled &&
-        !isInView(app, job.id)
-      ) {
-        notifyStalled(app.commands, job, job.stalled, trans);
+      const wanted = wantedPlaces(notice.kind, await settings);
+      if (wanted.lab) {
+        notify(app.commands, notice, job, trans);
+      }
+      if (wanted.browser && document.visibilityState === 'hidden') {
+        showInBrowser(app.commands, notice, trans);
       }
     });
   }
 };
+
+/** Return where the settings want a notice of a kind; notices of undelivered messages are always shown in the lab. */
+function wantedPlaces(
+  kind: Notice['kind'],
+  settings: ISettingRegistry.ISettings | undefined
+): { lab: boolean; browser: boolean } {
+  const has = (name: string, otherwise: boolean): boolean => {
+    const kinds = settings?.get(name).composite;
+    return Array.isArray(kinds) ? kinds.includes(kind) : otherwise;
+  };
+  const isOff = (name: string) => settings?.get(name).composite === false;
+  const isMuted =
+    kind === 'no_progress'
+      ? isOff('notifyWhenStuck')
+      : /^(failed|succeeded)/.test(kind) && isOff('notifyWhenEnded');
+  return {
+    lab: kind === 'undelivered' || (has('notifyInLab', true) && !isMuted),
+    browser: has('notifyInBrowser', false)
+  };
+}
+
+/** Show a notice in the notification area of the lab. */
+function notify(
+  commands: CommandRegistry,
+  notice: Notice,
+  job: JobSummary | undefined,
+  trans: TranslationBundle
+): void {
+  if (job && /^(failed|succeeded)/.test(notice.kind)) {
+    notifyEnded(commands, job, trans);
+  } else if (job?.stalled) {
+    notifyStalled(commands, job, job.stalled, trans);
+  } else {
+    const { title, text } = notice;
+    const message = text === null ? title : trans.__('%1: %2', title, text);
+    const id = job?.id;
+    Notification.info(message, {
+      autoClose: ERROR_STAYS,
+      actions:
+        id === undefined
+          ? []
+          : [
+              {
+                label: trans.__('Open job'),
+                callback: () =>
+                  void commands.execute(CommandIDs.openJob, { id })
+              }
+            ]
+    });
+  }
+}
+
+/** Show a notice through the browser, if the user has allowed that. A click shows the lab with the job. */
+function showInBrowser(
+  commands: CommandRegistry,
+  { id, title, text, job }: Notice,
+  trans: TranslationBundle
+): void {
+  const { Notification: BrowserNotification } = window;
+  if (BrowserNotification?.permission !== 'granted') {
+    return;
+  }
+  // Several tabs of the lab show one notification, since they give the same tag.
+  const shown = new BrowserNotification(title, {
+    body: text ?? trans.__('Distributed Jobs'),
+    tag: `t9kjob-${id}`
+  });
+  shown.onclick = () => {
+    window.focus();
+    if (job !== null) {
+      void commands.execute(CommandIDs.openJob, { id: job });
+    }
+  };
+}
 
 /** Return true if a job's tab is visible, also beside the current tab; the tab shows that the job has ended. */
 function isInView({ shell }: JupyterFrontEnd, id: string): boolean {
@@ -67,7 +137,7 @@ function isInView({ shell }: JupyterFrontEnd, id: string): boolean {
 }
 
 /** Show the notification of a job that has ended, with buttons for the next steps. */
-function notify(
+function notifyEnded(
   commands: CommandRegistry,
   job: JobSummary,
   trans: TranslationBundle

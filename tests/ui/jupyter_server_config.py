@@ -8,4 +8,5 @@ from jupyterlab.galata import configure_jupyter_server
 c = get_config()  # noqa: F821
 configure_jupyter_server(c)
 c.T9kJobApp.git_protocols = ["https", "ssh", "file"]  # Repositories of the tests lie on this machine.
+c.T9kJobApp.webhook_group_seconds = 0.2
 c.T9kJobApp.update(json.loads(os.environ.get("T9KJOB_UI_TRAITS", "{}")))
