@@ -9,7 +9,7 @@ const LAYERS = [
   ['index'],
   ['lab'],
   ['sidebar'],
-  ['alljobs', ['compare', 'view', 'model']],
+  ['alljobs', ['compare', 'space', 'view', 'model']],
   [
     'launch',
     [

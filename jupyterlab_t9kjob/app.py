@@ -112,6 +112,13 @@ class T9kJobApp(ExtensionApp):
         help="Seconds without a line of output and without an event after which a running job counts as stuck, while"
         " its steps are not known.",
     ).tag(config=True)
+    history_bytes = Integer(
+        None,
+        allow_none=True,
+        min=1_000_000,
+        help="Bytes of the records of all jobs with their logs, samples and stacks; None for any number. Above it, the"
+        " jobs that ended first lose their records. Files that jobs wrote are never removed.",
+    ).tag(config=True)
     sweep_limit = Integer(24, min=1, max=1000, help="Jobs that a sweep may have.").tag(config=True)
     presets = JsonList(
         help="Presets that every launch form offers: a list of {name, values, args, engines}. The values are given by"
@@ -309,6 +316,7 @@ class T9kJobApp(ExtensionApp):
             session_manager=self.serverapp.session_manager,
             parent=self,
             sweep_limit=self.sweep_limit,
+            history_bytes=self.history_bytes,
             patience=Patience(self.no_progress_seconds, self.no_output_seconds),
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,

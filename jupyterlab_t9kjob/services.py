@@ -18,6 +18,7 @@ from .experiments.index import machine_folder
 from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed import Feed
+from .jobs.history import History
 from .jobs.metrics import MetricReader
 from .jobs.resources import ResourceService
 from .jobs.service import JobService
@@ -71,6 +72,10 @@ class Services:
         Runs that trainings recorded.
     stacks
         Stacks of the ranks of jobs.
+    history_bytes
+        Bytes of the records of jobs above which the oldest ones are removed; None for any number.
+    history
+        Disk space of the records of jobs.
     notifications
         Notices of the ends and delays of jobs, in pages and through webhooks.
     artifacts
@@ -90,7 +95,9 @@ class Services:
     experiments: Experiments
     stacks: Stacks
     notifications: NotificationService
+    history_bytes: int | None = None
     artifacts: Artifacts = field(init=False)
+    history: History = field(init=False)
     sweeps: SweepService = field(init=False)
     sweep_runner: SweepRunner = field(init=False)
     sweep_rules: SweepRules = field(init=False)
@@ -100,6 +107,7 @@ class Services:
         metrics = MetricReader(self.jobs.engines)
         self.artifacts = Artifacts(self.experiments, self.jobs)
         self.resources = ResourceService(self.jobs.engines)
+        self.history = History(self.jobs, self.stacks.folder_of, self.history_bytes)
         self.sweeps = SweepService(self.jobs, metrics)
         self.sweep_runner = SweepRunner(self.jobs)
         self.sweep_rules = SweepRules(self.jobs, metrics)
@@ -116,9 +124,11 @@ class Services:
         await self.notifications.start()
         await self.sweep_runner.start()
         await self.sweep_rules.start()
+        await self.history.start()
 
     async def stop(self) -> None:
         """Stop the services. Jobs go on; TensorBoard processes and tries end."""
+        await self.history.stop()
         await asyncio.gather(
             self.sweep_runner.stop(), self.sweep_rules.stop(), self.stacks.stop(), self.notifications.stop()
         )
@@ -141,6 +151,7 @@ def make_services(
     configuration: Configuration,
     patience: Patience,
     notifications: dict[str, Any],
+    history_bytes: int | None,
 ) -> Services:
     """Create the services and connect them.
 
@@ -156,6 +167,8 @@ def make_services(
         Settings of the TensorBoard manager, by keyword.
     sweep_limit
         Greatest number of jobs in a sweep.
+    history_bytes
+        Bytes of the records of jobs above which the oldest ones are removed; None for any number.
     snapshots
         Limits of snapshots of code, by keyword.
     configuration
@@ -191,4 +204,6 @@ def make_services(
     stacks = Stacks(root, jobs, home)
     notices = NotificationService(jobs, feed.publish_notice, home, **notifications)
     logs = LogService(jobs)
-    return Services(jobs, launch, logs, tensorboards, feed, code, presets, tries, experiments, stacks, notices)
+    return Services(
+        jobs, launch, logs, tensorboards, feed, code, presets, tries, experiments, stacks, notices, history_bytes
+    )

@@ -204,7 +204,7 @@ export namespace CommandIDs {
    */
   export const openExperiments = 't9kjob:open-experiments';
   /**
-   * Open a page about all jobs. Args: `page?`, one of table (by default), compare; `ids?` of jobs. For the page compare
+   * Open a page about all jobs. Args: `page?`, one of table (by default), compare, space; `ids?` of jobs. For the page compare
    * and one id, the user is asked for the other jobs.
    */
   export const openAllJobs = 't9kjob:open-all-jobs';

@@ -138,6 +138,16 @@ class JobActionsHandler(ApiHandler):
         self.reply(await act_on_all(services.jobs, request))
 
 
+class SpaceHandler(ApiHandler):
+    """``space``."""
+
+    @guarded
+    async def get(self) -> None:
+        """Return the disk space of the records of jobs."""
+        services = await self.app.services()
+        self.reply(await services.history.space())
+
+
 class ReplicasHandler(ApiHandler):
     """``jobs/{id}/replicas``."""
 

@@ -28,6 +28,7 @@ from .jobs import (
     JobsHandler,
     ManifestHandler,
     ReplicasHandler,
+    SpaceHandler,
 )
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .logs import LogsHandler
@@ -50,6 +51,7 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "engines": EnginesHandler,
     "jobs": JobsHandler,
     "job-actions": JobActionsHandler,
+    "space": SpaceHandler,
     "jobs/{id}": JobHandler,
     "jobs/{id}/{action}": ActionHandler,
     "jobs/{id}/replicas": ReplicasHandler,

@@ -29,6 +29,7 @@ from ..experiments import model as experiments
 from ..experiments.artifacts import model as artifacts
 from ..handlers import messages
 from ..jobs.bulk import JobActions, JobActionsResult
+from ..jobs.history import Space
 from ..jobs.sweeps import SweepResult, SweepResults
 from ..launch import model as launch
 from ..launch.notebooks.arguments import CELLS, INSTALL
@@ -79,6 +80,7 @@ ANSWERS: dict[str, Any] = {
     "JobPage": messages.JobPage,
     "Job": job.Job,
     "JobActionsResult": JobActionsResult,
+    "Space": Space,
     "LaunchPreview": launch.LaunchPreview,
     "ReadManifest": launch.ReadManifest,
     "SweepPreview": sweeps.SweepPreview,

@@ -64,6 +64,10 @@ class Stacks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def folder_of(self, ident: str) -> Path:
+        """Return the folder in which the stacks of a job are kept; it need not exist."""
+        return self._store.folder_of(ident)
+
     async def kept(self, ident: str) -> StackList:
         """Return the kept stacks of a job, and whether new ones can be taken.
 

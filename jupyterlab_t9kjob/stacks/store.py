@@ -40,7 +40,7 @@ class StackStore:
         OSError
             If they can't be written.
         """
-        folder = self._of(ident)
+        folder = self.folder_of(ident)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         data = dump.model_dump_json(context=STORED).encode()
         if len(data) <= LARGEST_DUMP:
@@ -55,7 +55,7 @@ class StackStore:
     def dumps(self, ident: str) -> list[StackDump]:
         """Return the kept stacks of a job, the newest first. Files that can't be read are left out."""
         found = []
-        for path in self._files(self._of(ident))[:MOST_DUMPS]:
+        for path in self._files(self.folder_of(ident))[:MOST_DUMPS]:
             try:
                 with open_regular(path, follow=False) as file:
                     found.append(StackDump.model_validate_json(file.read(LARGEST_DUMP)))
@@ -65,9 +65,10 @@ class StackStore:
 
     def remove(self, ident: str) -> None:
         """Remove the stacks of a job."""
-        shutil.rmtree(self._of(ident), ignore_errors=True)
+        shutil.rmtree(self.folder_of(ident), ignore_errors=True)
 
-    def _of(self, ident: str) -> Path:
+    def folder_of(self, ident: str) -> Path:
+        """Return the folder of a job's stacks, which need not exist."""
         # An id of another package's engine may contain anything.
         return self.folder / hashlib.sha256(ident.encode()).hexdigest()[:32]
 

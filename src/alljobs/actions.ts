@@ -171,6 +171,10 @@ export class TableActions implements IGridActions, ISelectionActions {
         label: trans.__('Delete finished jobs before a day…'),
         execute: () => void this._deleteBefore()
       },
+      {
+        label: trans.__('Space of the records…'),
+        execute: () => this._run(CommandIDs.openAllJobs, { page: 'space' })
+      },
       ...(names.length > 0
         ? [
             null,

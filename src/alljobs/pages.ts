@@ -4,7 +4,7 @@ import { IAllJobsLab } from './host';
 
 /** A page, as arguments of the command `CommandIDs.openAllJobs`. */
 export interface IAllJobsPlace {
-  /** `table` or `compare`. */
+  /** `table`, `compare` or `space`. */
   page: string;
   /** Ids of jobs; empty for the table. */
   ids: string[];
@@ -20,6 +20,8 @@ export async function createPage(
       return (await import('./page')).createTable(lab);
     case 'compare':
       return (await import('./compare/page')).createComparison(place.ids, lab);
+    case 'space':
+      return (await import('./space/page')).createSpace(lab);
     default:
       throw new Error(lab.trans.__('There is no page “%1”.', place.page));
   }

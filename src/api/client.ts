@@ -39,6 +39,7 @@ import {
   SnapshotRequest,
   StackDump,
   StackList,
+  Space,
   SweepPreview,
   SweepResult,
   SweepResults,
@@ -70,6 +71,11 @@ export class ApiClient extends HttpClient {
       'engines'
     ]);
     return engines;
+  }
+
+  /** Return the disk space of the records of jobs. */
+  space(): Promise<Space> {
+    return this._get(['space']);
   }
 
   /** Act on several jobs, at most 1000; deletion and removal leave active jobs alone. */

@@ -142,6 +142,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/space": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the disk space of the records of jobs with their logs, samples and stacks */
+        get: operations["getSpace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/jobs/{id}": {
         parameters: {
             query?: never;
@@ -3582,6 +3599,77 @@ export interface components {
              * @default null
              */
             request_id: string | null;
+        };
+        /**
+         * KeptJob
+         * @description A job whose files are kept on this disk.
+         */
+        KeptJob: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Engine */
+            engine: string;
+            /**
+             * Phase
+             * @enum {string}
+             */
+            phase: "Pending" | "Running" | "Paused" | "Resuming" | "Succeeded" | "Failed" | "Unknown";
+            /**
+             * Created At
+             * @description Seconds since the epoch, UTC.
+             */
+            created_at: number;
+            /**
+             * Ended At
+             * @default null
+             */
+            ended_at: number | null;
+            /**
+             * Deleted
+             * @default false
+             */
+            deleted: boolean;
+            sizes: components["schemas"]["KeptSizes"];
+            /**
+             * Size
+             * @description Bytes of all files.
+             */
+            size: number;
+            /**
+             * Removable
+             * @description True if the files can be removed now.
+             */
+            removable: boolean;
+        };
+        /**
+         * KeptSizes
+         * @description Bytes of the files that are kept of a job.
+         */
+        KeptSizes: {
+            /**
+             * Record
+             * @description Record, specification, events.
+             * @default 0
+             */
+            record: number;
+            /**
+             * Logs
+             * @default 0
+             */
+            logs: number;
+            /**
+             * Samples
+             * @description Use of CPU, memory and GPUs.
+             * @default 0
+             */
+            samples: number;
+            /**
+             * Stacks
+             * @default 0
+             */
+            stacks: number;
         };
         /**
          * Kernel
@@ -7290,6 +7378,25 @@ export interface components {
             request: number | null;
         };
         /**
+         * Space
+         * @description Disk space of the records of all jobs, the largest first.
+         */
+        Space: {
+            /** Jobs */
+            jobs: components["schemas"]["KeptJob"][];
+            /**
+             * Size
+             * @description Bytes of all jobs.
+             */
+            size: number;
+            /**
+             * Limit
+             * @description Bytes above which the oldest records are removed; null for no limit.
+             * @default null
+             */
+            limit: number | null;
+        };
+        /**
          * StackDump
          * @description Stacks of a job's ranks at one moment.
          */
@@ -8529,6 +8636,8 @@ export type JobRef = components['schemas']['JobRef'];
 export type JobSpec = components['schemas']['JobSpec'];
 export type JobSpecInput = components['schemas']['JobSpecInput'];
 export type JobSummary = components['schemas']['JobSummary'];
+export type KeptJob = components['schemas']['KeptJob'];
+export type KeptSizes = components['schemas']['KeptSizes'];
 export type Kernel = components['schemas']['Kernel'];
 export type KindSchema = components['schemas']['KindSchema'];
 export type LastOutput = components['schemas']['LastOutput'];
@@ -8646,6 +8755,7 @@ export type SnapshotDiffRequest = components['schemas']['SnapshotDiffRequest'];
 export type SnapshotPreview = components['schemas']['SnapshotPreview'];
 export type SnapshotRequest = components['schemas']['SnapshotRequest'];
 export type SocketError = components['schemas']['SocketError'];
+export type Space = components['schemas']['Space'];
 export type StackDump = components['schemas']['StackDump'];
 export type StackFrame = components['schemas']['StackFrame'];
 export type StackGroup = components['schemas']['StackGroup'];
@@ -9357,6 +9467,62 @@ export interface operations {
             };
             /** @description A field is invalid */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    getSpace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Space"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

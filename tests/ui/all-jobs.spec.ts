@@ -217,6 +217,32 @@ test('the table of all jobs', async ({ page }) => {
       await page.setViewportSize({ width: 1400, height: 900 });
     });
 
+    await test.step('the page of space names what goes and what stays', async () => {
+      const kept = (name: string, size: number, removable: boolean) => ({
+        ...{ id: `local::${name}:u`, name, engine: 'local' },
+        ...{ phase: removable ? 'Succeeded' : 'Running', created_at: ago(900) },
+        ...{ ended_at: removable ? ago(60) : null, deleted: false, removable },
+        sizes: { record: 4000, logs: size - 4000, samples: 0, stacks: 0 },
+        size
+      });
+      const jobs = [kept('big', 9e6, true), kept('runs', 5e6, false)];
+      await page.route(/\/t9kjob\/space/, route =>
+        route.fulfill({ json: { jobs, size: 14e6, limit: 20e6 } })
+      );
+      await run(page, 't9kjob:open-all-jobs', { page: 'space' });
+      await expect(page.getByText('Records of 2 jobs: 14 MB')).toBeVisible();
+      await expect(page.getByLabel('Select runs')).toBeDisabled();
+      await page
+        .getByRole('button', { name: 'Select all finished jobs' })
+        .click();
+      await picture(page, 'space');
+      await page.getByRole('button', { name: 'Remove 9.0 MB…' }).click();
+      const dialog = page.getByRole('dialog');
+      await expect(dialog).toContainText('The largest: big (9.0 MB).');
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('tab', { name: 'All jobs' }).click();
+    });
+
     await test.step('ten thousand jobs scroll without a long task', async () => {
       const many = Array.from({ length: 10_000 }, (_, index) =>
         fakeEnded(`old-${index}`, 60 * index, { devices: gpus(4) })

@@ -254,6 +254,14 @@ class EndsForSweep(Protocol):
         """
 
 
+@runtime_checkable
+class KeepsHistory(Protocol):
+    """The engine keeps a folder for each job on this disk, with its record, and `logs` and `resources` in it."""
+
+    def history_folders(self) -> dict[str, Path]:
+        """Return the folders by the uid of their job. A folder need not exist."""
+
+
 class CapacitySource(Protocol):
     """Keeps the capacity current while at least one client subscribes."""
 

@@ -172,6 +172,15 @@ class KubernetesEngine(ReadsSamples):
             snapshot = self._table.observer.snapshot(snapshot.job)
         return api_views.full(self._kind, snapshot)
 
+    def history_folders(self) -> dict[str, Path]:
+        """Return the folders of the jobs that have a record, see `core.engine.options.KeepsHistory`."""
+        folders = {
+            uid: self._records.folder(job.namespace, uid)
+            for uid, job in list(self._table.jobs.items())
+            if job.record is not None
+        }
+        return {uid: folder for uid, folder in folders.items() if folder is not None}
+
     async def replicas(self, uid: str) -> list[Replica]:
         """Return the job's replicas with their attempts."""
         return api_views.replicas(await self._open(uid), now=time.time())

@@ -55,6 +55,7 @@ export class FakeServer {
       tensorboards: [],
       removed_tensorboards: [],
       engines: null,
+      notices: [],
       capacity: null,
       complete: true
     };
@@ -91,6 +92,7 @@ export class FakeServer {
       engines: this._state.engines ?? [fakeEngine()],
       jobs: this._state.jobs ?? [],
       tensorboards: this._state.tensorboards ?? [],
+      notices: [],
       capacity: (wanted.capacity && this._state.capacity) || null,
       complete: true
     };

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ....core.resources import Samples, SampleSpan
 from ....core.system.disk_threads import on_disk
 from .output_time import last_output
@@ -13,6 +15,10 @@ class ReadsJobs:
     """Base of the engine; methods with a job's uid raise `NotFound` if there is no such job."""
 
     _store: Store
+
+    def history_folders(self) -> dict[str, Path]:
+        """Return the folders of the jobs by uid, see `core.engine.options.KeepsHistory`."""
+        return {uid: job.files.path for uid, job in list(self._store.jobs.items())}
 
     async def last_output(self, uid: str) -> float | None:
         """Return the time of the last line, see `core.engine.options.KnowsOutput`."""
