@@ -23,6 +23,8 @@ GROUPS = {
     "engines": "Engines",
     "cluster": "Cluster",
     "jobs": "Jobs and logs",
+    "job-actions": "Actions on many jobs",
+    "space": "Space of records",
     "sweeps": "Sweeps",
     "stream": "Live updates",
     "launch": "Launch form",

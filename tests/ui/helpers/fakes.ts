@@ -75,7 +75,6 @@ export function fakeJob(
     mine: true,
     owner: null,
     read_only: null,
-    stalled: null,
     deleted: false,
     actions: ['stop', 'pause', 'rerun', 'delete'],
     refused: {},
