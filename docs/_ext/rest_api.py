@@ -31,6 +31,7 @@ GROUPS = {
     "tries": "Tries",
     "tensorboards": "TensorBoard",
     "experiments": "Experiments",
+    "notifications": "Notifications",
 }
 # The limits of a value, in the order in which they are listed.
 LIMITS = {

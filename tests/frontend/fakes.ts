@@ -195,6 +195,7 @@ export function delta(changes: Partial<Delta> = {}): Delta {
     removed_tensorboards: [],
     engines: null,
     capacity: null,
+    notices: [],
     complete: true,
     ...changes
   };
@@ -210,6 +211,7 @@ export function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
     jobs: [],
     tensorboards: [],
     capacity: null,
+    notices: [],
     complete: true,
     ...changes
   };

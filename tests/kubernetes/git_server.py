@@ -121,7 +121,7 @@ def main() -> None:
     Path("/run/sshd").mkdir(exist_ok=True)
     options = [
         "StrictModes=no", "PasswordAuthentication=no", "PermitRootLogin=prohibit-password", f"HostKey={own}/host_key",
-        f"AuthorizedKeysFile={own}/authorized_keys",
+        f"AuthorizedKeysFile={own}/authorized_keys", "MaxStartups=200",  # All jobs of the tests connect at once.
     ]  # fmt: skip
     words = ["/usr/sbin/sshd", "-D", "-e", *(word for option in options for word in ("-o", option))]
     subprocess.run(words, check=True)

@@ -84,7 +84,8 @@ def test_from_a_click_to_a_trained_model(engine: str, lab: Lab, kube: Kube, volu
     runs = volume.path / "proj" / "runs" / name
     assert list(runs.glob("events.out.tfevents*")) and (runs / "model.pt").stat().st_size > 0
     records = {folder: read_mapping(folder / "metadata.yaml") for folder in (volume.path / ".em/runs").iterdir()}
-    [(record, metadata)] = [item for item in records.items() if item[1]["labels"] == [f"job={name}"]]
+    labels = [f"job={name}", f"job-request=click-{engine}"]  # of the name, and of this submission alone
+    [(record, metadata)] = [item for item in records.items() if item[1]["labels"] == labels]
     assert metadata["status"] == "Complete"
     assert (record / "metrics/train.yaml").read_text().count("loss: ") == 1
     # the lab's own TensorBoard reads them where the lab has them
