@@ -16,9 +16,11 @@ from ..core.engine.options import (
     Attends,
     CapacitySource,
     HasDialect,
+    HasResources,
     InheritsFromLab,
     Refreshes,
     RunsTries,
+    TakesStacks,
 )
 from ..core.engine.protocol import Edited, Engine, Listener
 from ..core.errors import FieldError, NotFound
@@ -131,7 +133,9 @@ class Engines:
         """Return the current state of all engines. Name, label and facts are those that each engine declares."""
 
         async def info(engine: Engine) -> EngineInfo:
-            declared = {"name": engine.name, "label": engine.label, "facts": engine.facts}
+            parts = {"resources": HasResources, "stacks": TakesStacks}
+            lacks = [part for part, protocol in parts.items() if not isinstance(engine, protocol)]
+            declared = {"name": engine.name, "label": engine.label, "facts": engine.facts, "lacks": lacks}
             try:
                 return EngineInfo.model_validate({**dict(await engine.info()), **declared})
             except Exception as error:

@@ -40,7 +40,7 @@ ENGINES_INTERVAL = 10.0
 MOVES_INTERVAL = 1.0
 """Shortest time between two reads of the engines' states, in seconds."""
 KEPT_DETAILS = 100
-KEPT_NOTICES = 50
+KEPT_NOTICES = 16
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,9 @@ def sweeps_that_ended(jobs: Iterable[JobSummary]) -> Iterator[Occasion]:
     for ident, members in sweeps.items():
         if not any(job.phase in ACTIVE_PHASES or job.phase == "Unknown" for job in members):
             last = max(members, key=lambda job: job.ended_at or 0)
-            # A retry adds jobs, so the event has the number of jobs in its key.
-            yield Occasion("sweep_ended", f"sweep:{ident}:{len(members)}", last, last.ended_at, tuple(members))
+            # A retry is a new round, whose end is another event. Jobs of a round that are deleted later are none.
+            latest = max(job.sweep.round for job in members if job.sweep is not None)
+            yield Occasion("sweep_ended", f"sweep:{ident}:{latest}", last, last.ended_at, tuple(members))
 
 
 def is_paused_by_platform(job: JobSummary) -> bool:

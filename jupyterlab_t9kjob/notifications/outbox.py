@@ -72,6 +72,8 @@ class Outbox:
         self._rules = WebhookRules()
         self._lease: Lease | None = None
         self._ledger: Ledger | None = None
+        self._last: Mapping[str, Delivery] = {}
+        self._trouble: str | None = None
         self._changed = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
@@ -95,7 +97,7 @@ class Outbox:
     async def last(self) -> Mapping[str, Delivery]:
         """Return the last message of each webhook, by the webhook's id."""
         if self._ledger is not None:
-            return self._ledger.last
+            return self._last
         return (await on_disk(self._store.folder, self._store.ledger)).last
 
     async def _run(self) -> None:
@@ -103,11 +105,20 @@ class Outbox:
             wait = BEAT_SECONDS
             try:
                 wait = await self._advance()
+            except OSError as error:  # A full or read-only disk; the next try is after a pause.
+                self._note_trouble(error)
             except Exception:  # An odd job must not end all messages.
                 log.exception("Messages to webhooks could not be sent")
             with anyio.move_on_after(wait):
                 await self._changed.wait()
             self._changed.clear()
+
+    def _note_trouble(self, error: OSError) -> None:
+        """Log an error of the disk once, until it is another one."""
+        words = error.strerror or str(error)
+        if words != self._trouble:
+            self._trouble = words
+            log.warning("Messages to webhooks wait: the folder %s can't be used: %s", self._store.folder, words)
 
     async def _advance(self) -> float:
         """Send what is due, and return the seconds until the next message is due."""
@@ -125,8 +136,8 @@ class Outbox:
         return max(wait, 0.05)
 
     async def _hold(self) -> bool:
+        await on_disk(self._store.folder, self._store.make_folder)
         if self._lease is None:
-            await on_disk(self._store.folder, self._store.make_folder)
             self._lease = Lease(self._store.folder / "lease")
         held = await self._lease.hold()
         if not held:
@@ -190,3 +201,4 @@ class Outbox:
             await on_disk(self._store.folder, partial(self._store.save_ledger, ledger))
         except OSError as error:  # The events stay in memory; after a restart they may be sent again.
             log.warning("The ledger of messages could not be written: %s", error)
+        self._last = dict(ledger.last)

@@ -200,7 +200,10 @@ class NotificationService:
 
     def _note(self, ident: str, job: JobSummary | None) -> None:
         if job is None or not job.mine or job.deleted:
-            self._jobs.pop(ident, None)
+            gone = self._jobs.pop(ident, None)
+            if gone is not None:
+                self._known = {key for key in self._known if not key.startswith(gone.uid)}
+                self._old = {key for key in self._old if not key.startswith(gone.uid)}
             return
         if ident not in self._jobs:
             # A state without a time that this server did not see begin is no news.

@@ -2283,6 +2283,11 @@ export interface components {
              * @default
              */
             default_namespace: string;
+            /**
+             * Lacks
+             * @description Parts of a job's page that the engine has nothing for.
+             */
+            lacks: ("resources" | "stacks")[];
             /** Capabilities */
             capabilities: {
                 [key: string]: components["schemas"]["Capability"];

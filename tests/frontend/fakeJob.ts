@@ -218,6 +218,7 @@ export function someCluster(changes: Partial<ClusterInfo> = {}): EngineInfo {
     label: 'T9k',
     facts: SOME_FACTS.t9k,
     available: true,
+    lacks: [],
     reason: null,
     looking: false,
     namespaces: ['demo'],

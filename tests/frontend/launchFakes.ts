@@ -181,6 +181,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
         label: 'This machine',
         facts: SOME_FACTS.local,
         available: true,
+        lacks: [],
         reason: null,
         looking: false,
         namespaces: [''],

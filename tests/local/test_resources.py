@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -28,8 +29,12 @@ while not os.path.exists("enough"):
 
 
 def samplers(uid: str) -> list[int]:
-    command = "engines/local/sampler/__main__.py"
-    return [pid for pid in carrying(uid) if command in Path(f"/proc/{pid}/cmdline").read_text()]
+    found = []
+    for pid in carrying(uid):
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # It may end meanwhile.
+            if "engines/local/sampler/__main__.py" in Path(f"/proc/{pid}/cmdline").read_text():
+                found.append(pid)
+    return found
 
 
 async def test_ranks_are_sampled_until_the_end_and_a_killed_sampler_is_replaced(bench: Bench) -> None:

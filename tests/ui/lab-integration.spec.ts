@@ -231,7 +231,7 @@ test('a folder is opened in TensorBoard from its context menu, and from the laun
   await mainTab(page, 'Launcher').click();
   for (const card of ['New Job', 'Jobs', 'TensorBoard']) {
     await expect(
-      page.locator('.jp-LauncherCard').filter({ hasText: card })
+      page.locator('.jp-LauncherCard').getByText(card, { exact: true })
     ).toBeVisible();
   }
 });

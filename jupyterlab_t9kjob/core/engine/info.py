@@ -155,6 +155,9 @@ class EngineInfo(Model):
     looking: bool = Field(False, description="The engine is still looking for its cluster.")
     namespaces: list[str] = Field(default_factory=list)
     default_namespace: str = ""
+    lacks: list[Literal["resources", "stacks"]] = Field(
+        default_factory=list, description="Parts of a job's page that the engine has nothing for."
+    )
     capabilities: dict[str, Capability] = Field(default_factory=dict)
     machine: Machine | None = None
     cluster: ClusterInfo | None = None

@@ -12,6 +12,7 @@ import {
 } from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
 import { factsOf } from '../../jobs/engines';
+import type { JobPane } from '../model/jobPanes';
 import { JobTabModel } from '../model/jobTab';
 import { SHOW_ALL, sourceKey } from '../../logs/loading/streams';
 import { CommandIDs } from '../../tokens';
@@ -119,15 +120,34 @@ interface IJobPageProps extends IJobViewProps {
   job: Job;
 }
 
+/** Return the tabs of all panes. */
+function paneTabs(
+  job: Job,
+  trans: TranslationBundle
+): { key: JobPane; label: string; count?: number }[] {
+  return [
+    { key: 'overview', label: trans.__('Overview') },
+    { key: 'replicas', label: trans.__('Replicas'), count: job.replicas },
+    { key: 'logs', label: trans.__('Logs') },
+    { key: 'resources', label: trans.__('Resources') },
+    { key: 'stacks', label: trans.__('Stacks') },
+    { key: 'yaml', label: trans.__('YAML') }
+  ];
+}
+
 /** Header, inner tabs and current pane of a job. */
 function JobPage(props: IJobPageProps): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
   const facts = factsOf(model.jobs.engines, job.engine);
   const hasManifest = facts.manifest_kind !== null;
-  // The stored pane may not exist for this job.
-  const pane =
-    !hasManifest && model.state.pane === 'yaml' ? 'overview' : model.state.pane;
   const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
+  const lacks = new Set<JobPane>(engines.flatMap(engine => engine.lacks));
+  if (!hasManifest) {
+    lacks.add('yaml');
+  }
+  // The stored pane may not exist for this job.
+  const stored = model.state.pane;
+  const pane = lacks.has(stored) ? 'overview' : stored;
   const asOf = asOfEngine(model.jobs, job.engine);
   const isLost = model.jobs.connection.state === 'lost';
   const panel = `jp-t9k-job-${job.uid}`;
@@ -162,20 +182,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
         panel={panel}
         current={pane}
         select={key => model.set({ pane: key })}
-        tabs={[
-          { key: 'overview', label: trans.__('Overview') },
-          {
-            key: 'replicas',
-            label: trans.__('Replicas'),
-            count: job.replicas
-          },
-          { key: 'logs', label: trans.__('Logs') },
-          { key: 'resources', label: trans.__('Resources') },
-          { key: 'stacks', label: trans.__('Stacks') },
-          ...(hasManifest
-            ? [{ key: 'yaml' as const, label: trans.__('YAML') }]
-            : [])
-        ]}
+        tabs={paneTabs(job, trans).filter(({ key }) => !lacks.has(key))}
       />
       {!isLost && (
         <ClusterBanner

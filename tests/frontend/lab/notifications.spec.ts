@@ -19,6 +19,12 @@ const noticeOf = (
   ...{ title: 'mnist-ddp-1 failed', text: null, ...changes }
 });
 
+/** Wait until the code that shows notices was loaded and has run. */
+const shown = async (): Promise<void> => {
+  await import('../../../src/lab/notices');
+  await new Promise(resolve => setTimeout(resolve));
+};
+
 describe('the news that a job failed', () => {
   let jobs: Jobs;
   let server: FakeServer;
@@ -62,7 +68,7 @@ describe('the news that a job failed', () => {
       server.socket.push(snapshot({ jobs: [job], notices }));
       await new Promise(requestAnimationFrame);
     }
-    await new Promise(resolve => setTimeout(resolve));
+    await shown();
   };
 
   it('comes once when a job makes no progress, and stays', async () => {
@@ -79,7 +85,7 @@ describe('the news that a job failed', () => {
       server.socket.push(snapshot({ jobs: [someJob({ stalled })], notices }));
       await new Promise(requestAnimationFrame);
     }
-    await new Promise(resolve => setTimeout(resolve));
+    await shown();
     const [notice, ...more] = Notification.manager.notifications;
     expect(more).toEqual([]);
     expect(notice.message).toBe('mnist-ddp-1: No progress for 12 min');
@@ -117,7 +123,7 @@ describe('the news that a job failed', () => {
       server.socket.push(snapshot({ jobs: [someJob()], notices }));
       await new Promise(requestAnimationFrame);
     }
-    await new Promise(resolve => setTimeout(resolve));
+    await shown();
     const [notice, ...more] = Notification.manager.notifications;
     expect(more).toEqual([]);
     expect(notice.message).toBe(title);
@@ -127,12 +133,12 @@ describe('the news that a job failed', () => {
   });
 
   it('is shown by the browser while the page is hidden, if the user wants it', async () => {
-    const shown: [string, NotificationOptions | undefined][] = [];
+    const told: [string, NotificationOptions | undefined][] = [];
     class FakeNotification {
       static permission = 'granted';
       onclick: (() => void) | null = null;
       constructor(title: string, options?: NotificationOptions) {
-        shown.push([title, options]);
+        told.push([title, options]);
       }
     }
     Object.assign(window, { Notification: FakeNotification });
@@ -144,7 +150,7 @@ describe('the news that a job failed', () => {
     tab.hide();
     await fail();
     visibility.mockRestore();
-    expect(shown).toEqual([
+    expect(told).toEqual([
       ['mnist-ddp-1 failed', { body: 'Distributed Jobs', tag: 't9kjob-failed' }]
     ]);
     expect(Notification.manager.notifications).toEqual([]);

@@ -39,6 +39,7 @@ const engine: EngineInfo = {
   label: 'This machine',
   facts: SOME_FACTS.local,
   available: true,
+  lacks: [],
   reason: null,
   looking: false,
   namespaces: [''],

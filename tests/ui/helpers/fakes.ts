@@ -295,6 +295,7 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
       restart_texts: { with_torchrun: {}, without_torchrun: {} }
     },
     available: true,
+    lacks: [],
     reason: null,
     looking: false,
     namespaces: [],

@@ -221,6 +221,6 @@ export async function waitForPhase(
 }
 
 /** Address of a route of ours. */
-function api(...parts: string[]): string {
+export function api(...parts: string[]): string {
   return ['/t9kjob', ...parts.map(encodeURIComponent)].join('/');
 }

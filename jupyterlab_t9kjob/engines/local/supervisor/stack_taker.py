@@ -36,16 +36,24 @@ class StackTaker:
         self._answer = files.path / ANSWER
         self._uid = uid
         self._child: int | None = None
+        self._failed = -1  # Time of a request that failed and could perhaps not be removed.
 
     def obey(self) -> None:
         """Start to take stacks if the server has asked for them."""
-        if self._child is not None or not self._request.exists():
+        if self._child is not None:
+            return
+        try:
+            written = self._request.stat().st_mtime_ns
+        except OSError:  # There is no request, or the user took away the rights to the directory.
+            return
+        if written == self._failed:
             return
         try:
             request = json.loads(self._request.read_bytes())
             self._request.unlink()
             self._start(request if isinstance(request, dict) else {})
         except (OSError, ValueError) as error:  # The server gives up after a while and says so.
+            self._failed = written
             log(f"the stacks could not be taken: {error}")
             with contextlib.suppress(OSError):
                 self._request.unlink()
