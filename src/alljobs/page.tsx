@@ -12,6 +12,7 @@ import { DEFAULT_VIEW, readView, readViews } from './model/view';
 import { JobTableView } from './view/JobTableView';
 import '../../style/pages.css';
 import '../../style/experiments.css';
+import '../../style/experiment-toolbar.css';
 import '../../style/all-jobs.css';
 
 /** Key of the settings of the table in the state database. */

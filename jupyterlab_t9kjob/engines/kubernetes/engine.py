@@ -113,11 +113,8 @@ class KubernetesEngine(ReadsSamples):
         """Stop watching. Jobs go on."""
         self._end()
         self._stopped = True
-        await self._deadlines.stop()
-        await self._failures.stop()
-        await self._progress.stop()
-        await self._resources.stop()
-        await self._logs.stop()
+        for part in (self._deadlines, self._failures, self._progress, self._resources, self._logs):
+            await part.stop()
         await self._table.stop()  # last, because the table may close the connection
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -174,12 +171,8 @@ class KubernetesEngine(ReadsSamples):
 
     def history_folders(self) -> dict[str, Path]:
         """Return the folders of the jobs that have a record, see `core.engine.options.KeepsHistory`."""
-        folders = {
-            uid: self._records.folder(job.namespace, uid)
-            for uid, job in list(self._table.jobs.items())
-            if job.record is not None
-        }
-        return {uid: folder for uid, folder in folders.items() if folder is not None}
+        jobs = list(self._table.jobs.items())
+        return self._records.folders((job.namespace, uid) for uid, job in jobs if job.record is not None)
 
     async def replicas(self, uid: str) -> list[Replica]:
         """Return the job's replicas with their attempts."""
@@ -215,12 +208,7 @@ class KubernetesEngine(ReadsSamples):
 
     async def last_output(self, uid: str) -> float | None:
         """Return the time of the last line of a job whose logs are followed, else None."""
-        snapshot = await self._open(uid)
-        if not self._logs.is_live(uid):
-            return None
-        streams = [file.stream for file in await self._logs.files(snapshot)]
-        times = [stream.last_time for stream in streams if stream.last_time is not None]
-        return max([*times, *filter(None, [snapshot.state.started_at])], default=None)
+        return await self._logs.last_output(await self._open(uid))
 
     async def stacks_capability(self, uid: str) -> Capability:
         """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
@@ -398,10 +386,8 @@ class KubernetesEngine(ReadsSamples):
     def _job_changed(self, snapshot: JobSnapshot) -> None:
         if self._stopped:
             return
-        self._logs.update(snapshot)
-        self._failures.update(snapshot)
-        self._progress.update(snapshot)
-        self._resources.update(snapshot)
+        for part in (self._logs, self._failures, self._progress, self._resources):
+            part.update(snapshot)
 
     def _cluster_changed(self) -> None:
         """Notify listeners about jobs whose paths in the lab, permissions or connection have changed."""

@@ -10,7 +10,6 @@ import { FilterProblem } from '../../common/filter/parse';
 import { isEqual, memoized } from '../../common/memo';
 import { Selection } from '../../common/selection';
 import { labelOf } from '../../jobs/engines';
-import { stateOf } from '../../jobs/phase';
 import { IJobsModel } from '../../tokens';
 import {
   allColumns,
@@ -20,11 +19,10 @@ import {
   NAME_COLUMN,
   ownerOf
 } from './columns';
+import { Test, testsOf } from './conditions';
 import { fieldsOf, isExpression, sweepValues, WordSearch } from './fields';
 import { keepOrder, rowsOf, sortJobs, TableRow } from './rows';
-import { beginOf, IJobsView } from './view';
-
-type Test = (job: JobSummary) => boolean;
+import { IJobsView } from './view';
 
 interface ITableOptions {
   jobs: Pick<IJobsModel, 'jobs' | 'deleted' | 'engines' | 'changed'>;
@@ -368,35 +366,6 @@ export class JobTableModel implements IDisposable {
   private _held: ReadonlyMap<string, number> | null = null;
   private _deleted: IDisposable | null = null;
   private _isDisposed = false;
-}
-
-/** Return the conditions of a view that a job must meet. */
-function testsOf(view: IJobsView, filter: Test | null, now: number): Test[] {
-  const { states, owners, engines, since, mine } = view;
-  const tests: Test[] = [];
-  if (states.length > 0) {
-    const all = new Set(states);
-    tests.push(job => all.has(stateOf(job)));
-  }
-  if (owners.length > 0) {
-    const all = new Set(owners);
-    tests.push(job => all.has(ownerOf(job) ?? ''));
-  }
-  if (mine) {
-    tests.push(job => job.mine);
-  }
-  if (engines.length > 0) {
-    const all = new Set(engines);
-    tests.push(job => all.has(job.engine));
-  }
-  if (since) {
-    const begin = beginOf(since, now);
-    tests.push(job => job.created_at >= begin);
-  }
-  if (filter) {
-    tests.push(filter);
-  }
-  return tests;
 }
 
 /** Return true if a view differs from another one. */

@@ -12,6 +12,7 @@ import { sizeOf, SpaceModel } from './model';
 import { SpaceView } from './SpaceView';
 import '../../../style/pages.css';
 import '../../../style/experiments.css';
+import '../../../style/experiment-toolbar.css';
 import '../../../style/all-jobs.css';
 
 /** Jobs that the dialog names. */

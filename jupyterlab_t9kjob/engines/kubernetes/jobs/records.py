@@ -10,7 +10,7 @@ import asyncio
 import logging
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -155,6 +155,11 @@ class Records:
         if not (_UID.fullmatch(uid) and _NAMESPACE.fullmatch(namespace)):
             return None
         return self.path / namespace / uid
+
+    def folders(self, jobs: Iterable[tuple[str, str]]) -> dict[str, Path]:
+        """Return the folders of jobs, given as namespace and uid, by uid."""
+        found = {uid: self.folder(namespace, uid) for namespace, uid in jobs}
+        return {uid: folder for uid, folder in found.items() if folder is not None}
 
     def put(self, uid: str, make: Make) -> None:
         """Write a record soon, unless it is being removed.

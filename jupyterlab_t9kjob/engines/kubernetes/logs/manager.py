@@ -123,6 +123,14 @@ class LogManager:
         opened = self._open.get(uid)
         return opened is not None and (opened.followed or bool(opened.subscribers))
 
+    async def last_output(self, seen: JobSnapshot) -> float | None:
+        """Return the time of a job's last line, or of its start; None if its logs are not followed."""
+        if not self.is_live(seen.job.uid):
+            return None
+        streams = [file.stream for file in await self.files(seen)]
+        times = [stream.last_time for stream in streams if stream.last_time is not None]
+        return max([*times, *filter(None, [seen.state.started_at])], default=None)
+
     async def subscribe(self, seen: JobSnapshot, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
         """Follow a job's logs for a page; return a function that ends this.
 
