@@ -57,8 +57,10 @@ async def output(place: Place, ident: str) -> str:
 
 
 def copies(place: Place) -> list[Path]:
-    store = place.home / "code"
-    return sorted(store.iterdir()) if store.exists() else []
+    try:
+        return sorted((place.home / "code").iterdir())
+    except FileNotFoundError:  # the folder goes with its last copy
+        return []
 
 
 async def removed(place: Place, ident: str) -> None:
