@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
+from ..core.code.model import LINE_PATTERN, OBJECT_NAME_PATTERN
 from ..core.errors import BadRequest, FieldError, JobError
 from ..core.job import ENGINE_NAME_PATTERN
 from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
@@ -130,6 +131,8 @@ def _sentence(code: str, name: str, context: Mapping[str, str]) -> Text | None:
             return _("{name} must be a list.", name=name)
         case "dict_type" | "model_type" | "model_attributes_type":
             return _("{name} must be an object.", name=name)
+        case "string_too_short" if context["min_length"] == "1":
+            return _("{name} is empty.", name=name)
         case "string_too_short":
             least = int(context["min_length"])
             return _n(
@@ -150,8 +153,8 @@ def _sentence(code: str, name: str, context: Mapping[str, str]) -> Text | None:
             return None
 
 
-def _pattern_sentence(pattern: str, name: str) -> tuple[Text | None, Text | None]:
-    """Return sentence and hint for a value that does not match a pattern; None for an unknown pattern."""
+def _pattern_sentence(pattern: str, name: str) -> tuple[Text, Text | None]:
+    """Return sentence and hint for a value that does not match a pattern."""
     if pattern == NAME_PATTERN:
         return _(
             "{name} must be small letters, digits and dashes: a letter first, no dash last, 40 characters at most.",
@@ -173,7 +176,13 @@ def _pattern_sentence(pattern: str, name: str) -> tuple[Text | None, Text | None
         return _("{name} has a NUL character, which no process can be given.", name=name), _("Remove it.")
     if pattern == r"^[A-Za-z0-9_-]{8,64}$":
         return _("{name} must be 8 to 64 letters, digits, dashes or underscores.", name=name), _("Send a random UUID.")
-    return None, None
+    if pattern == r"^/":
+        return _("{name} must be an absolute path.", name=name), _("Begin the path with a slash.")
+    if pattern == OBJECT_NAME_PATTERN:
+        return _("{name} must be the name of a Secret: small letters, digits, dashes and dots.", name=name), None
+    if pattern == LINE_PATTERN:
+        return _("{name} must be one line that is not empty.", name=name), None
+    return _("{name} has characters that are not allowed.", name=name), None
 
 
 def _pointer(error: ErrorDetails, data: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from pathlib import Path
 from typing import Final
 
@@ -40,22 +41,32 @@ def git(folder: Path, *arguments: str, most: int = _MOST_TREE) -> bytes | None:
     arguments
         Command and arguments.
     most
-        Largest output in bytes; a larger one is dropped.
+        Largest output in bytes; git is ended once it writes more.
     """
     environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _ENVIRONMENT
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             ["git", *_SAFE, *arguments],  # noqa: S607
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=MOST_SECONDS,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
-    except (OSError, subprocess.TimeoutExpired):
+    except OSError:
         return None
-    return done.stdout if done.returncode == 0 and len(done.stdout) <= most else None
+    clock = threading.Timer(MOST_SECONDS, process.kill)
+    clock.daemon = True
+    clock.start()
+    with process:
+        try:
+            assert process.stdout is not None  # noqa: S101
+            output = process.stdout.read(most + 1)
+            if len(output) > most:
+                process.kill()
+        finally:
+            clock.cancel()
+    return output if process.returncode == 0 and len(output) <= most else None
 
 
 def head_of(folder: Path) -> Commit | None:

@@ -169,6 +169,8 @@ class CodeOfJobs:
         if f"{place.store_in_job}/{taken.digest}/{FILES}" != taken.path:
             raise NotFound(_("JupyterLab does not see the copy."))
         files = await on_disk(place.store.folder, place.store.files, taken.digest)
+        if files is None and await on_disk(place.store.folder, place.store.has, taken.digest):
+            raise NotFound(_("The list of the copied files is damaged."), code="SnapshotDamaged")
         if files is None:
             raise NotFound(_("The copy was removed to make room for newer ones."), code="SnapshotGone")
         copied = place.store.path(taken.digest)

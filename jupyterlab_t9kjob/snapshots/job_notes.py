@@ -138,7 +138,7 @@ class JobNotes:
             log.warning("The snapshot of a job could not be noted.", exc_info=True)
 
     def _job_changed(self, ident: str, summary: JobSummary | None) -> None:
-        if summary is None and self._path(ident).exists():
+        if summary is None:
             self._spawn(asyncio.to_thread(self._release, ident), "release a snapshot of code")
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
@@ -147,8 +147,11 @@ class JobNotes:
         task.add_done_callback(self._tasks.discard)
 
     def _release(self, ident: str) -> None:
+        """Release the snapshot of a removed job. Most jobs have none."""
         path = self._path(ident)
         try:
+            if not path.exists():
+                return
             note = json.loads(path.read_bytes())
             SnapshotStore(Path(note["store"])).release(str(note["digest"]), ident)
             path.unlink()

@@ -7,6 +7,7 @@ others, and a file in a folder that is left out can't be included again. The pat
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ ALWAYS: Final = (".git", ".t9kjob")
 GITIGNORE: Final = ".gitignore"
 _MOST_BYTES: Final = 1024 * 1024
 """Largest ignore file that is read."""
+_MOST_WILDCARDS: Final = 3
+"""Most stars in one part of a pattern, and most parts ``**``: the time of a regular expression grows exponentially."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,11 @@ class Rules:
         Raises
         ------
         ValueError
-            If a pattern is invalid.
+            If a pattern is invalid, or has too many wildcards.
         """
+        slow = next(filter(_is_slow, lines), None)
+        if slow is not None:
+            raise ValueError(f"{slow!r} has more than {_MOST_WILDCARDS} wildcards")
         return cls(base, name, tuple(lines), pathspec.GitIgnoreSpec.from_lines(lines))
 
     def match(self, path: str) -> tuple[bool, str] | None:
@@ -130,7 +136,7 @@ class Ignore:
         return None
 
     def _add(self, base: str, path: Path) -> None:
-        lines = _lines(path)
+        lines = [line for line in _lines(path) if not _is_slow(line)]
         if lines:
             try:
                 self._files.append(Rules.of(base, path.name, lines))
@@ -144,6 +150,13 @@ def repository_of(folder: Path) -> Path | None:
         if os.path.lexists(candidate / ".git"):
             return candidate
     return None
+
+
+def _is_slow(pattern: str) -> bool:
+    """Return True for a pattern that could take long to match a file's name."""
+    parts = pattern.split("/")
+    stars = max(len(re.findall(r"\*+", part)) for part in parts)
+    return stars > _MOST_WILDCARDS or parts.count("**") > _MOST_WILDCARDS
 
 
 def _lines(path: Path) -> list[str]:

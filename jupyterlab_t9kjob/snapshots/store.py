@@ -19,6 +19,7 @@ import contextlib
 import hashlib
 import json
 import os
+import posixpath
 import re
 import secrets
 import time
@@ -38,6 +39,9 @@ _REPOSITORY: Final = "repository.json"
 _JOBS: Final = "jobs"
 _NEW: Final = ".new-"
 _DIGEST: Final = re.compile(r"[0-9a-f]{40}")
+_MOST_FACTS: Final = 64 * 1024 * 1024
+_MOST_NOTE: Final = 4096
+"""Largest size in bytes of a list of files, and of a job's note."""
 _STALE_SECONDS: Final = 3600.0
 """Age in seconds after which the remains of a copy or creation that was cut short are removed."""
 CREATION: Final = "creation:"
@@ -68,8 +72,8 @@ class SnapshotStore:
         """Return True if a snapshot is stored and this user can note jobs that use it."""
         return self.has(digest) and os.access(self.folder / digest / _JOBS, os.W_OK)
 
-    def add(self, source: Path, entries: Sequence[Entry]) -> list[StoredFile]:
-        """Copy files into the store, unless the store has them; return the files of the copy.
+    def add(self, source: Path, entries: Sequence[Entry], job: str) -> list[StoredFile]:
+        """Copy files into the store, unless the store has them; note that a job uses the copy; return its files.
 
         Parameters
         ----------
@@ -77,6 +81,8 @@ class SnapshotStore:
             The copied folder.
         entries
             Its files.
+        job
+            The job, or a creation that is under way.
 
         Raises
         ------
@@ -87,7 +93,9 @@ class SnapshotStore:
         """
         known = self._read(source, entries, None)
         if self.has(digest_of(known)):
-            return known
+            with contextlib.suppress(FileNotFoundError):  # The copy was removed with its last job meanwhile.
+                self.use(digest_of(known), job)
+                return known
         new = self.folder / f"{_NEW}{secrets.token_hex(8)}"
         self._remove_stale()
         try:
@@ -96,6 +104,7 @@ class SnapshotStore:
             facts = {"folder": str(source), "time": time.time(), "files": [_as_json(file) for file in files]}
             (new / _FACTS).write_text(json.dumps(facts), "utf-8")
             (new / _JOBS).mkdir()
+            (new / _JOBS / _key(job)).write_text(job, "utf-8")
             protect_tree(new / FILES)
             target = self.folder / digest_of(files)
             try:
@@ -103,6 +112,7 @@ class SnapshotStore:
             except OSError:  # Another process was faster: the folder is not empty.
                 if not self.has(target.name):
                     raise
+                self.use(target.name, job)
         finally:
             remove_tree(new)
         return files
@@ -123,12 +133,13 @@ class SnapshotStore:
     def files(self, digest: str) -> list[StoredFile] | None:
         """Return the files of a snapshot; None if it is not stored or its list is damaged.
 
-        Other users may write to a shared volume. A list that does not have the snapshot's digest counts as damaged.
+        Other users may write to a shared volume. A list counts as damaged if it does not have the snapshot's digest,
+        or if a path or link in it leads out of the copy.
         """
         facts = self._facts(digest)
         try:
             files = [_from_json(item) for item in facts["files"]] if facts is not None else None
-            return files if files is not None and digest_of(files) == digest and all(map(_fits, files)) else None
+            return files if files is not None and digest_of(files) == digest and _are_inside(files) else None
         except (AttributeError, KeyError, TypeError, ValueError):
             return None
 
@@ -136,8 +147,9 @@ class SnapshotStore:
         if not _DIGEST.fullmatch(digest):
             return None
         try:
-            facts = json.loads((self.folder / digest / _FACTS).read_bytes())
-        except (OSError, ValueError):
+            with open_regular(self.folder / digest / _FACTS) as file:
+                facts = json.loads(file.read(_MOST_FACTS))
+        except (OSError, ValueError, RecursionError):
             return None
         return facts if isinstance(facts, dict) else None
 
@@ -221,6 +233,7 @@ class SnapshotStore:
             return False
         gone = self.folder / f"{_NEW}{secrets.token_hex(8)}"
         try:
+            os.utime(self.folder / digest)  # Otherwise another process may take an old copy for remains.
             (self.folder / digest).rename(gone)
         except OSError:
             return False
@@ -267,8 +280,8 @@ class SnapshotStore:
             for path in self.folder.iterdir():
                 files = self.files(path.name)
                 if files is not None:
-                    facts = self._facts(path.name) or {}
-                    yield path.name, float(facts.get("time", 0)), sum(file.size for file in files)
+                    at = (self._facts(path.name) or {}).get("time")
+                    yield path.name, at if isinstance(at, float) else 0.0, sum(file.size for file in files)
                 elif (path / _REPOSITORY).is_file():
                     yield path.name, (path / _REPOSITORY).stat().st_mtime, size_of_tree(path / FILES)
 
@@ -325,8 +338,10 @@ def _users(folder: Path) -> list[str]:
     found = []
     for note in notes:
         with contextlib.suppress(FileNotFoundError, ValueError):
-            job = note.read_text("utf-8")
-            if not job.startswith(CREATION) or note.stat().st_mtime > time.time() - _STALE_SECONDS:
+            with open_regular(note) as file:
+                job = file.read(_MOST_NOTE).decode("utf-8")
+                changed = os.fstat(file.fileno()).st_mtime
+            if not job.startswith(CREATION) or changed > time.time() - _STALE_SECONDS:
                 found.append(job)
     return found
 
@@ -335,8 +350,27 @@ def _key(job: str) -> str:
     return hashlib.sha256(job.encode()).hexdigest()[:40]
 
 
-def _fits(file: StoredFile) -> bool:
-    return file.target is None or link_hash(file.target) == file.hash
+def _are_inside(files: Sequence[StoredFile]) -> bool:
+    """Return True if paths and links of a list lead to the copy's own files, as those of `list_files` do."""
+    paths = {file.path for file in files}
+    return len(paths) == len(files) and all(_is_inside(file, paths) for file in files)
+
+
+def _is_inside(file: StoredFile, paths: set[str]) -> bool:
+    parts = file.path.split("/")
+    if {"", ".", ".."}.intersection(parts) or "\0" in file.path:
+        return False
+    if len(parts) > 1 and any("/".join(parts[:depth]) in paths for depth in range(1, len(parts))):
+        return False  # The folder of the file is a file or a link.
+    if file.target is None:
+        return True
+    if "\0" in file.target or link_hash(file.target) != file.hash:
+        return False
+    folder = posixpath.dirname(file.path)
+    real = posixpath.normpath(posixpath.join(folder, file.target))
+    # The shortest path between two places goes through no link.
+    is_out = real == ".." or real.startswith(("/", "../"))
+    return not is_out and file.target == posixpath.relpath(real, folder or ".")
 
 
 def _as_json(file: StoredFile) -> dict[str, Any]:
@@ -344,4 +378,17 @@ def _as_json(file: StoredFile) -> dict[str, Any]:
 
 
 def _from_json(item: dict[str, Any]) -> StoredFile:
-    return StoredFile(**{**item, "hash": FileHash(**item["hash"])})
+    """Return a file of a list.
+
+    Raises
+    ------
+    TypeError, ValueError, KeyError
+        If a value is missing or has another type.
+    """
+    file = StoredFile(**{**item, "hash": FileHash(**item["hash"])})
+    texts = (file.path, file.hash.sha256, file.hash.blob, *([] if file.target is None else [file.target]))
+    if not all(isinstance(text, str) for text in texts) or type(file.executable) is not bool:
+        raise TypeError
+    if type(file.size) is not int or not 0 <= file.size < 2**53:
+        raise ValueError
+    return file

@@ -145,25 +145,25 @@ class Taking:
         for line in checks(spec, _source(spec), found, self._limits.most_bytes):
             if line.level == "error":
                 raise FieldError(line.message, code=line.code, field=line.field, hint=line.hint)
-        files = await self._copied(place, found, _source(spec))
+        token = new_token()
+        files = await self._copied(place, found, _source(spec), token)
         digest = digest_of(files)
         wanted = _source(spec).taken
         if wanted is not None and wanted.digest != digest:
-            await on_disk(place.store.folder, place.store.release, digest, new_token())
+            await on_disk(place.store.folder, place.store.release, digest, token)
             message = _("The copy that the job names is gone, and the files have changed since it was made.")
             hint = _("Apply the manifest to the form, or submit the job as a new one.")
             raise FieldError(message, code="SnapshotGone", field=SOURCE, hint=hint)
         commit = await on_disk(place.folder, self._commit, place.folder, found, files)
         if commit is not None:
             await on_disk([place.store.folder, place.folder], self._write_patch, place, commit, files)
-        sealed = _sealed(spec, place, digest, files, commit)
-        return await self._held(sealed, place, _source(sealed))
+        return self._admission(_sealed(spec, place, digest, files, commit), place, digest, token)
 
-    async def _copied(self, place: Place, found: Listing, source: CodeSnapshot) -> list[StoredFile]:
+    async def _copied(self, place: Place, found: Listing, source: CodeSnapshot, token: str) -> list[StoredFile]:
         paths = [place.store.folder, place.folder]
         for attempt in range(_TRIES):
             try:
-                return await on_disk(paths, place.store.add, place.folder, found.files)
+                return await on_disk(paths, place.store.add, place.folder, found.files, token)
             except ChangedError as error:
                 if attempt == _TRIES - 1:
                     message = _("{file} changes while it is copied.", file=str(error.args[0]))
@@ -218,6 +218,9 @@ class Taking:
             await on_disk(place.store.folder, place.store.use, digest, token)
         except OSError as error:
             raise _not_copied(error, place) from error
+        return self._admission(spec, place, digest, token)
+
+    def _admission(self, spec: JobSpec, place: Place, digest: str, token: str) -> Admission:
         finish = partial(self._notes.hand_over, place.store, digest, token, self._limits.store_bytes)
         return Admission(spec, finish=finish)
 

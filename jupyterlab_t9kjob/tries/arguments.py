@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
 
 from ..launch.model import ScriptOption
@@ -72,13 +73,19 @@ def redirected(args: list[str], source: Source, folder: Path) -> tuple[list[str]
         if "events" in roles:
             own = made = folder / "events"
         elif saves_file:
-            own = folder / "checkpoints" / (PurePosixPath(value).name or "model.pt")
+            own = folder / "checkpoints" / _file_name(PurePosixPath(value).name, "model.pt")
             made = own.parent
         else:
-            own = made = folder / "checkpoints" / option.dest
+            own = made = folder / "checkpoints" / _file_name(option.dest, "folder")
         # A folder that exists already stops scripts that make it themselves.
         needs_folder = "checkpoints" in roles and not outputs.makes_folders
         (made if needs_folder else made.parent).mkdir(parents=True, exist_ok=True)
         args = with_option(args, option, str(own), options)
         changed.append(option.flags[0])
     return args, changed
+
+
+def _file_name(text: str, otherwise: str) -> str:
+    """Return a text as the name of a file in its folder; a script may call its options anything."""
+    name = re.sub(r"[^\w.=-]", "_", text)[:100]
+    return name if name.strip(".") else otherwise

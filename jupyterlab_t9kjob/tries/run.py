@@ -124,7 +124,7 @@ class Run:
                 await asyncio.sleep(_POLL_SECONDS)
                 job = await self._engine.job(self._uid)
             await self._read(job, ended=True)
-            self._conclude(job)
+            await self._conclude(job)
         except asyncio.CancelledError:
             self._update(state="stopped", sentence=_("The try was stopped, because the server stops"))
             raise
@@ -163,8 +163,10 @@ class Run:
         with contextlib.suppress(JobError):  # It has ended meanwhile.
             await self._engine.act(self._uid, "stop")
 
-    def _conclude(self, job: Job) -> None:
-        found = verdict(job, self._plan, steps=self._output.steps, reached=self._reached, stopped=self._stopped)
+    async def _conclude(self, job: Job) -> None:
+        steps, reached, stopped = self._output.steps, self._reached, self._stopped
+        # The verdict looks for paths of the error, which may lie on a disk that does not answer.
+        found = await asyncio.to_thread(verdict, job, self._plan, steps=steps, reached=reached, stopped=stopped)
         notes = list(self.view.notes)
         if found.state == "passed":
             if self.view.steps is not None and self._output.steps == 0:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from ..contents_paths import ContentsRoot
-from ..core.errors import Conflict, NotFound, Unavailable
+from ..core.errors import Conflict, JobError, NotFound, Unavailable
+from ..core.system.disk import trouble_of
 from ..core.system.disk_threads import on_disk
 from ..core.system.locks import runtime_directory, try_lock
 from ..core.system.tasks import spawn
@@ -117,9 +118,12 @@ class Tries:
             if plan.spec is not None:
                 await engine.start()
                 await remove_jobs(engine, LEAVING_SECONDS)
-        except BaseException:
+        except BaseException as error:
             os.close(lock)
+            await engine.stop()
             await on_disk(outputs, shutil.rmtree, outputs, ignore_errors=True)
+            if isinstance(error, OSError) and not isinstance(error, JobError):
+                raise _not_written(error, self._home) from error
             raise
         view = Try(
             id=ident,
@@ -194,19 +198,19 @@ class Tries:
         Conflict
             If another server tries a job.
         """
-        lock = await asyncio.to_thread(try_lock, self._lock_path())
+        lock = await asyncio.to_thread(self._try_lock)
         if lock is None:
             raise _another()
         return lock
 
-    def _lock_path(self) -> Path:
+    def _try_lock(self) -> int | None:
         digest = hashlib.sha256(os.fsencode(self._home.resolve())).hexdigest()[:16]
-        return runtime_directory() / f"tries-{digest}.lock"
+        return try_lock(runtime_directory() / f"tries-{digest}.lock")
 
     async def _clean_up(self) -> None:
         """Remove jobs and outputs of tries, unless another server tries a job now."""
         engine = self._engines.engine_for_tries(self._home)
-        lock = await asyncio.to_thread(try_lock, self._lock_path())
+        lock = await asyncio.to_thread(self._try_lock)
         if engine is None or lock is None or self._busy:
             if lock is not None:
                 os.close(lock)
@@ -220,6 +224,12 @@ class Tries:
         finally:
             await engine.stop()
             os.close(lock)
+
+
+def _not_written(error: OSError, home: Path) -> Unavailable:
+    trouble = trouble_of(error, home)
+    message = _("The files of the try can't be written: {problem}.", problem=trouble.sentence)
+    return Unavailable(message, code=trouble.code, hint=trouble.hint, verbatim=error.strerror)
 
 
 def _another() -> Conflict:

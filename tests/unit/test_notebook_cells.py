@@ -14,6 +14,8 @@ from jupyterlab_t9kjob.core.translation import translated
 from jupyterlab_t9kjob.launch.notebooks.launch_lines import find_launch_line, read_launch_line
 from jupyterlab_t9kjob.launch.notebooks.notebook import Notebook, read_notebook
 from jupyterlab_t9kjob.launch.notebooks.outcomes import cells_of, install_steps
+from jupyterlab_t9kjob.launch.notebooks.python_lines import lost_captures
+from jupyterlab_t9kjob.launch.notebooks.reader import CodeCell
 from jupyterlab_t9kjob.launch.scripts.source_text import SourceError
 
 
@@ -226,6 +228,16 @@ def test_two_thousand_cells_are_read_in_time() -> None:
     assert len(cells_of(notebook)) == len(notebook.convert().cells) == 2000
     assert len(notebook.script().splitlines()) > 8000
     assert time.process_time() - began < 10
+
+
+def test_many_cells_that_capture_their_output_are_read_in_time() -> None:
+    """Each cell is searched once for the names of all captures."""
+    body = "print('x', y, z)  # not out\n" * 20
+    cells = [CodeCell(number, str(number), f"%%capture out{number}\n{body}", frozenset()) for number in range(2000)]
+    began = time.process_time()
+    assert lost_captures(cells, "n.ipynb") == {}
+    assert list(lost_captures([*cells, CodeCell(2000, "2000", "out7()", frozenset())], "n.ipynb")) == [7]
+    assert time.process_time() - began < 5
 
 
 def test_a_notebook_with_too_many_cells_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -15,7 +16,9 @@ from jupyterlab_t9kjob.core.progress import StepCounter
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount
 from jupyterlab_t9kjob.core.translation import _
 from jupyterlab_t9kjob.launch.model import ScriptOption
-from jupyterlab_t9kjob.tries.arguments import with_option
+from jupyterlab_t9kjob.launch.scripts.training.outputs import Destination
+from jupyterlab_t9kjob.launch.source_file import Source
+from jupyterlab_t9kjob.tries.arguments import redirected, with_option
 from jupyterlab_t9kjob.tries.memory import RankMemory
 from jupyterlab_t9kjob.tries.output import shown
 from jupyterlab_t9kjob.tries.plan import TryPlan
@@ -70,6 +73,21 @@ def test_an_option_of_the_program_stands_before_the_subcommand() -> None:
     assert with_option(["train", "--lr", "1"], option, "b", [option, command]) == ["--out", "b", "train", "--lr", "1"]
     of_command = option.model_copy(update={"command": "train", "syntax": "equals"})
     assert with_option(["train", "--out=a"], of_command, "b", [of_command, command]) == ["train", "--out=b"]
+
+
+@pytest.mark.parametrize("dest", ["../../../out", "/tmp/t9kjob-out", "..", "a/b", "x" * 300, "\0"])
+def test_outputs_stay_in_the_folder_of_the_try(tmp_path: Path, dest: str) -> None:
+    """The destination of an option, which is a name of the script, leads nowhere else."""
+    option = ScriptOption(flags=["--out"], dest=dest, kind="text", default="out/..", roles=["checkpoints"], line=1)
+    source = Source(tmp_path / "train.py", "train.py", "script")
+    source.script.info.options = [option]
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    folders = source.script.outputs
+    for outputs in (folders, replace(folders, checkpoints=Destination(1, None, dest, is_file=True))):
+        source.script.outputs = outputs
+        args, changed = redirected([], source, tmp_path / "a" / "b")
+        assert args[0] == "--out" and changed == ["--out"]
+        assert Path(args[1]).resolve().parent == tmp_path / "a" / "b" / "checkpoints"
 
 
 # -- verdicts ----------------------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from pydantic import AfterValidator, Discriminator, Field, StringConstraints, Ta
 from ..base_model import Model, PathText, PlainText
 from .git_address import check_address, check_folder, check_ref, protocol_of
 
+LINE_PATTERN: Final = r"^[^\x00\r\n]+$"
+OBJECT_NAME_PATTERN: Final = r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$"
 MOST_BRANCH: Final = 256
 """Longest name of a branch; git and file systems allow longer ones."""
 
@@ -68,7 +70,7 @@ class CodeSnapshot(Model):
     kind: Literal["snapshot"] = "snapshot"
     folder: Annotated[PathText, StringConstraints(pattern=r"^/")]
     leave_out: Annotated[
-        list[Annotated[str, StringConstraints(pattern=r"^[^\x00\r\n]+$", max_length=500)]], Field(max_length=200)
+        list[Annotated[str, StringConstraints(pattern=LINE_PATTERN, max_length=500)]], Field(max_length=200)
     ] = Field(default_factory=lambda: list(DEFAULT_LEAVE_OUT))
     taken: TakenSnapshot | None = None
 
@@ -112,7 +114,7 @@ class GitRepository(Model):
     submodules: bool = False
     protocols: list[Literal["https", "http", "ssh", "git", "file"]] | None = None
     history: bool = False
-    secret: Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$")] | None = None
+    secret: Annotated[str, StringConstraints(pattern=OBJECT_NAME_PATTERN)] | None = None
     image: Annotated[PlainText, StringConstraints(min_length=1, max_length=1024)] | None = None
     commit: Commit | None = None
     path: Annotated[PathText, StringConstraints(pattern=r"^/")] | None = None

@@ -19,7 +19,7 @@ from .interactive import Interactive, interactive_calls
 from .launch_lines import LaunchLine, find_launch_line
 from .magics import HELPER
 from .parameters import Parameters, read_parameters
-from .python_lines import lost_capture, python_lines
+from .python_lines import lost_captures, python_lines
 from .reader import CodeCell, read_file
 from .script_file import script_text
 
@@ -226,8 +226,9 @@ def read_notebook(data: bytes, name: str) -> Notebook:
     file = read_file(data, name)
     cells: list[Cell] = []
     flags = 0
+    lost = lost_captures(file.cells, name)
     for source in file.cells:
-        cell = _convert(source, file.cells, name)
+        cell = _convert(source, lost.get(source.number), name)
         if cell.error is None:
             try:
                 flags |= _check(cell.code, name, source.number, flags) & FUTURES
@@ -238,8 +239,8 @@ def read_notebook(data: bytes, name: str) -> Notebook:
     return Notebook(name, cells, file.text_cells, file.kernel, parameters)
 
 
-def _convert(source: CodeCell, cells: list[CodeCell], name: str) -> Cell:
-    cell = Cell(source, error=lost_capture(source, cells, name))
+def _convert(source: CodeCell, error: SourceError | None, name: str) -> Cell:
+    cell = Cell(source, error=error)
     code: list[str] = []
     try:
         for line, (text, dropped) in enumerate(python_lines(source.source, name, source.number), 1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from ...core.translation import _
 from ..options.texts import printable
@@ -22,6 +23,13 @@ MAGIC = re.compile(
     )""",
     re.VERBOSE,
 )
+
+
+_CAPTURE: Final = re.compile(
+    r"\s*(?:%%time\s*\n\s*)?(?P<line>%%capture[ \t]+(?:-\S+[ \t]+)*(?P<target>[A-Za-z_]\w*).*)"
+)
+_USED: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*(?:[.(]|$)", re.MULTILINE)
+"""A name that is called, whose attributes are used, or that ends a line."""
 
 
 def python_lines(source: str, name: str, cell: int) -> Iterator[tuple[str, str | None]]:
@@ -87,28 +95,33 @@ def _lines(lines: list[str], offset: int, name: str, cell: int) -> Iterator[tupl
             yield from ((f"{indent}# {part.strip()}", part) for part in own[1:])
 
 
-def lost_capture(cell: CodeCell, cells: list[CodeCell], name: str) -> SourceError | None:
-    """Return an error if another cell uses `out` of this cell's ``%%capture out``: a job's output goes to its log.
+def lost_captures(cells: list[CodeCell], name: str) -> dict[int, SourceError]:
+    """Return an error for each ``%%capture out`` whose `out` another cell uses: a job's output goes to its log.
 
     Parameters
     ----------
-    cell
-        The cell that may capture its output.
     cells
         All code cells.
     name
-        Name of the notebook, for the message.
+        Name of the notebook, for the messages.
+
+    Returns
+    -------
+    dict
+        The errors by the number of the cell that captures its output.
     """
-    found = re.match(
-        r"\s*(?:%%time\s*\n\s*)?(?P<line>%%capture[ \t]+(?:-\S+[ \t]+)*(?P<target>[A-Za-z_]\w*).*)", cell.source
-    )
-    if found is None:
-        return None
-    used = re.compile(rf"(?<![\w.]){found['target']}\s*(?:[.(]|$)", re.MULTILINE)
-    if not any(used.search(other.source) for other in cells if other is not cell):
-        return None
-    line = cell.source.count("\n", 0, found.start("line")) + 1
-    return _refusal(found["line"].strip(), name, cell.number, line)
+    captures = [(cell, found) for cell in cells if (found := _CAPTURE.match(cell.source)) is not None]
+    users: dict[str, set[int]] = {found["target"]: set() for _cell, found in captures}
+    for cell in cells if captures else ():
+        for used in _USED.finditer(cell.source):
+            if used[1] in users:
+                users[used[1]].add(cell.number)
+    lost: dict[int, SourceError] = {}
+    for cell, found in captures:
+        if users[found["target"]] - {cell.number}:
+            line = cell.source.count("\n", 0, found.start("line")) + 1
+            lost[cell.number] = _refusal(found["line"].strip(), name, cell.number, line)
+    return lost
 
 
 def _refusal(text: str, name: str, cell: int, line: int) -> SourceError:

@@ -27,7 +27,8 @@ MOST_CHARACTERS: Final = 20_000
 
 _NUMBER = r"[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?"
 _RANGE = re.compile(rf"({_NUMBER})\s*\.\.\s*({_NUMBER})(?:\s+(step|log|lin)(?:\s+({_NUMBER}))?)?", re.ASCII)
-_ITEM = re.compile(r'\s*(?:"([^"]*)"|\'([^\']*)\'|([^,"\'][^,]*)?)\s*(?:,|$)')
+_SPACE = re.compile(r"\s*")
+_ITEM = re.compile(r'(?:"([^"]*)"|\'([^\']*)\'|([^,"\'\s][^,]*)?)\s*(?:,|$)')
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ def _items(text: str, field: str) -> list[tuple[str, bool]]:
     position = 0
     text = text.strip().removesuffix(",")
     while position < len(text):
-        match = _ITEM.match(text, position)
+        begin = _SPACE.match(text, position)
+        match = _ITEM.match(text, begin.end() if begin is not None else position)
         if match is None:
             message = _("The quotes in {text} do not match.", text=_short(text[position:]))
             raise _wrong(message, field, _('Write a value with a comma as "a,b".'))

@@ -62,8 +62,8 @@ def leftover(place: Place, tmp_path: Path) -> Path:
     copies = place.root / "work/.t9kjob/code"
     copies.mkdir(parents=True)
     store = SnapshotStore(copies)
-    digest = digest_of(store.add(file.parent, list_files(file.parent, []).files))
-    store.use(digest, ident := "t9k:team:old:uid-1")
+    ident = "t9k:team:old:uid-1"
+    digest = digest_of(store.add(file.parent, list_files(file.parent, []).files, ident))
     notes = tmp_path / "home" / "code-jobs"
     notes.mkdir(parents=True)
     note = json.dumps({"id": ident, "store": str(copies), "digest": digest})
@@ -130,3 +130,13 @@ async def test_the_submodules_of_a_repository_obey_the_administrator(cluster: Pl
         [clone] = manifest["spec"]["replicaSpecs"][0]["template"]["spec"]["initContainers"]
         assert {"name": "GIT_ALLOW_PROTOCOL", "value": allowed} in clone["env"]
     assert parse(render(submitted, "t9k")).spec == submitted
+    for address, secret, warned in (
+        ("git@127.0.0.1:a/b", None, True),
+        ("ssh://git@127.0.0.1/a/b", "git-lin", False),
+        ("https://127.0.0.1:1/a.git", None, False),
+    ):
+        changed = {"kind": "git", "address": address, "secret": secret}
+        found = await cluster.checks({**spec, "source": changed}, "warning")
+        assert [line["field"] for code, line in found.items() if code == "SecretNeeded"] == [
+            "/spec/source/secret"
+        ] * warned, found

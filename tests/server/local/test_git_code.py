@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -264,6 +265,7 @@ REFUSED: list[tuple[dict[str, str], str, str | None]] = [
     ({"address": "https://example.org/$(id)"}, "address", None),
     ({"address": "https://example.org/a;id"}, "address", None),
     ({"address": "/etc"}, "address", None),
+    ({"address": ""}, "address", None),
     ({"address": "https://example.org/" + "a" * 3000}, "address", None),
     ({"address": "git://example.org/a"}, "address", "ProtocolRefused"),
     ({"ref": "--upload-pack=touch"}, "ref", None),
@@ -273,6 +275,7 @@ REFUSED: list[tuple[dict[str, str], str, str | None]] = [
     ({"folder": "../x"}, "folder", None),
     ({"folder": "/etc"}, "folder", None),
     ({"secret": "git-lin"}, "secret", "SecretNotUsed"),
+    ({"secret": "Git_lin"}, "secret", None),
     ({"address": "file:///nowhere/at/all"}, "address", "RepositoryNotFound"),
 ]
 
@@ -283,6 +286,8 @@ async def test_what_is_refused(place: Place, origin: Path) -> None:
         answer = await place.create({**spec, "source": spec["source"] | changes})
         assert (answer.status, answer.json["field"]) == (422, f"/spec/source/{field}"), (changes, answer.json)
         assert code is None or answer.json["code"] == code
+        words = answer.json["message"]
+        assert not {"String", "“", "pattern"}.intersection(re.findall(r"\w+|“", words)), words
         assert "lin:" not in answer.body.decode() and "token@" not in answer.body.decode()
     assert copies(place) == []
     assert (await place.api("GET", "jobs", deleted="true")).json["total"] == 0

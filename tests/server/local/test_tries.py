@@ -174,6 +174,14 @@ async def test_bad_requests(place: Place) -> None:
         assert (await place.api("GET", "tries", ident)).status == 404
         assert (await place.api("DELETE", "tries", ident)).status == 404
     assert processes_of(place.home) == [] and not (place.home / "tries" / "outputs").exists()
+    (place.root / "train.py").write_text("print(1)\n")
+    (place.home / "tries").mkdir(exist_ok=True)
+    (place.home / "tries" / "outputs").touch()
+    answer = await place.api("POST", "tries", body={"spec": spec})
+    assert answer.status == 503 and answer.json["message"].startswith("The files of the try can't be written: ")
+    (place.home / "tries" / "outputs").unlink()
+    answer = await place.api("POST", "tries", body={"spec": command})  # The failed try holds no lock.
+    assert answer.json["state"] == "not_tried"
 
 
 async def test_no_process_outlives_the_server(place: Place, app: T9kJobApp) -> None:

@@ -1,0 +1,165 @@
+"""The store of copies against folders that other users of a volume have written, and against races."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jupyterlab_t9kjob.snapshots import git
+from jupyterlab_t9kjob.snapshots.hashes import StoredFile, digest_of, link_hash, stored_bytes
+from jupyterlab_t9kjob.snapshots.listing import list_files
+from jupyterlab_t9kjob.snapshots.patterns import Ignore
+from jupyterlab_t9kjob.snapshots.store import CREATION, SnapshotStore, _as_json
+
+
+def forged(store: SnapshotStore, files: list[StoredFile], **changes: Any) -> str:
+    """Write the list of a copy with its right digest, as another user of the volume may do; return the digest."""
+    digest = digest_of(files)
+    folder = store.folder / digest
+    (folder / "jobs").mkdir(parents=True)
+    listed = [{**_as_json(file), **changes} for file in files]
+    (folder / "snapshot.json").write_text(json.dumps({"time": "soon", "files": listed}))
+    return digest
+
+
+def link(path: str, target: str) -> StoredFile:
+    return StoredFile(path, 0, False, link_hash(target), target)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [stored_bytes("../startup.py", b"x")],
+        [stored_bytes("a/../../startup.py", b"x")],
+        [stored_bytes("/etc/startup.py", b"x")],
+        [stored_bytes("a//b", b"x")],
+        [stored_bytes("", b"x")],
+        [stored_bytes("a\0b", b"x")],
+        [link("a", "/etc/passwd")],
+        [link("a", "../secret")],
+        [link("a/b", "../../secret")],
+        [link("a", "."), link("b", "a/../secret")],
+        [link("a", "/home"), stored_bytes("a/b", b"x")],
+        [stored_bytes("a", b"x"), link("a/b", "c")],
+    ],
+    ids=lambda files: " ".join(file.path or "empty" for file in files).replace("\0", "NUL"),
+)
+def test_a_list_that_leads_out_of_the_copy_counts_as_damaged(tmp_path: Path, files: list[StoredFile]) -> None:
+    store = SnapshotStore(tmp_path / "code")
+    assert store.files(forged(store, files)) is None
+
+
+@pytest.mark.parametrize("changes", [{"size": "large"}, {"size": -1}, {"executable": []}, {"target": 5}, {"more": 1}])
+def test_a_list_with_wrong_types_counts_as_damaged(tmp_path: Path, changes: dict[str, Any]) -> None:
+    store = SnapshotStore(tmp_path / "code")
+    digest = forged(store, [stored_bytes("train.py", b"x")], **changes)
+    assert store.files(digest) is None
+    assert store.make_room(0, lambda _user: False, "") == []
+
+
+def test_a_pipe_in_place_of_the_list_or_of_a_note_is_not_waited_for(tmp_path: Path) -> None:
+    store = SnapshotStore(tmp_path / "code")
+    digest = forged(store, [stored_bytes("train.py", b"x")])
+    os.mkfifo(store.folder / digest / "jobs" / "pipe")
+    with pytest.raises(OSError, match="Not a regular file"):  # Nobody may take the copy for unused.
+        store.users(digest)
+    (store.folder / digest / "snapshot.json").unlink()
+    os.mkfifo(store.folder / digest / "snapshot.json")
+    assert store.files(digest) is None
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "train.py").write_text("print(1)\n")
+    (folder / "sub" / "link").symlink_to("../train.py")
+    return folder
+
+
+def test_a_copy_is_used_from_its_first_moment(tmp_path: Path, project: Path) -> None:
+    """Another lab that makes room, or removes the last job of the same copy, does not remove a copy in use."""
+    store = SnapshotStore(tmp_path / "code")
+    files = store.add(project, list_files(project, []).files, f"{CREATION}1")
+    digest = digest_of(files)
+    assert store.files(digest) == files
+    assert store.make_room(0, lambda _user: True, "") == []
+    store.use(digest, "local:1")
+    store.add(project, list_files(project, []).files, f"{CREATION}2")
+    assert not store.release(digest, f"{CREATION}1") and not store.release(digest, "local:1")
+    assert store.users(digest) == [f"{CREATION}2"]
+    assert store.release(digest, f"{CREATION}2") and not store.folder.exists()
+
+
+def test_a_copy_that_is_removed_while_it_is_chosen_is_made_again(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SnapshotStore(tmp_path / "code")
+    entries = list_files(project, []).files
+    digest = digest_of(store.add(project, entries, "local:1"))
+    has = store.has
+
+    def removed_after(wanted: str) -> bool:
+        found = has(wanted)
+        store.release(wanted, "local:1")
+        return found
+
+    monkeypatch.setattr(store, "has", removed_after)
+    store.add(project, entries, "local:2")
+    assert store.users(digest) == ["local:2"] and (store.path(digest) / "train.py").exists()
+
+
+def test_an_old_copy_that_another_process_looks_at_is_not_taken_for_remains(
+    tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SnapshotStore(tmp_path / "code")
+    digest = digest_of(store.add(project, list_files(project, []).files, "local:1"))
+    os.utime(store.folder / digest, (0, 0))
+    rename = Path.rename
+
+    def meanwhile(path: Path, target: Path) -> Path:
+        moved = rename(path, target)
+        if target.name.startswith(".new-"):  # Another lab begins a copy now, and a job is noted.
+            (target / "jobs" / "job").write_text("local:2")
+            SnapshotStore(store.folder)._remove_stale()
+        return moved
+
+    monkeypatch.setattr(Path, "rename", meanwhile)
+    assert not store.release(digest, "local:1")
+    assert store.users(digest) == ["local:2"] and (store.path(digest) / "train.py").exists()
+
+
+def test_a_large_committed_file_is_not_read_into_memory(tmp_path: Path) -> None:
+    """The limit of an answer holds while git writes it."""
+    run = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "-c", "core.compression=0"]
+    subprocess.run([*run, "init", "--quiet"], cwd=tmp_path, check=True)
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(64_000_000)
+    subprocess.run([*run, "add", "large"], cwd=tmp_path, check=True)
+    subprocess.run([*run, "commit", "--quiet", "-m", "large"], cwd=tmp_path, check=True)
+    head = git.head_of(tmp_path)
+    assert head is not None
+    blobs = git.blobs_of(tmp_path, head.id)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert blobs is not None and git.contents(tmp_path, blobs["large"], 1000) is None
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("pattern", ["*a" * 12 + "b", "**/x/" * 8 + "b", "[*]*" * 9 + "b"])
+def test_patterns_that_take_long_to_match(tmp_path: Path, pattern: str) -> None:
+    """Rules of a file that could keep the server busy for hours are passed over; those of the form are refused."""
+    (tmp_path / ".gitignore").write_text(f"*.log\n{pattern}\n!keep.log\n")
+    ignore = Ignore(tmp_path, ["**/*.pt", "*_*_*.bin"])
+    ignore.enter("", tmp_path)
+    assert ignore.rule_for("a" * 250) is None and ignore.rule_for("x/" * 100 + "c") is None
+    assert ignore.rule_for("a.log") == ".gitignore" and ignore.rule_for("keep.log") is None
+    assert ignore.rule_for("a/b.pt") == "**/*.pt" and ignore.rule_for("a_b_c.bin") == "*_*_*.bin"
+    with pytest.raises(ValueError, match="wildcards"):
+        Ignore(tmp_path, [pattern])
