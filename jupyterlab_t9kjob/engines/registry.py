@@ -16,9 +16,9 @@ from typing import Final
 from ..core.engine.context import EngineContext
 from ..core.engine.info import EngineFacts
 from ..core.engine.protocol import Engine
-from ..core.entry_points import distribution, is_ours, unique
 from ..core.errors import Unavailable
 from ..core.job import ENGINE_NAME_PATTERN
+from ..core.system.entry_points import distribution, is_ours, unique
 from ..core.translation import _
 from .unavailable import UnavailableEngine
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from .facts import Chunk
-from .library import Known, Library
+from .library.library import Known, Library
 from .model import Axis, Curve, CurvesRequest, NotFinite, Point, Points
 from .series import Part, Position, Series, reduced
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..contents_paths import ContentsRoot
 from ..core.translation import Text, _
-from .library import Known, run_id
+from .library.library import Known, run_id
 from .model import Association, FileEntry, Parameter, RunDetail, RunRow
 from .places import Places
 

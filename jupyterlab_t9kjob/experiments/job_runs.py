@@ -16,7 +16,7 @@ from ..core.translation import translated
 from ..jobs.metrics import MetricReader
 from ..jobs.service import JobService
 from .facts import Facts
-from .library import Known, Library, run_id
+from .library.library import Known, Library, run_id
 from .packages import packages_of
 from .series import Position, Series
 from .sources.of_job import JobSource

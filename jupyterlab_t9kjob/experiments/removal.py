@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from ..core.errors import Conflict
 from ..core.translation import _
 from .facts import Source
-from .library import Known
+from .library.library import Known
 from .model import Removal, RemovalItem
 from .sources.recorder import ALTERNATIVE_NAME
 

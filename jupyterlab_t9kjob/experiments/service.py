@@ -22,7 +22,7 @@ from . import removal
 from .curves import curves_of, values_of
 from .detail import detail_of
 from .job_runs import JobRuns
-from .library import Known, Library, is_active
+from .library.library import Known, Library, is_active
 from .model import (
     Curves,
     CurvesRequest,

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 
 from ..core.job import JobSummary
 from .facts import Facts
-from .index import Summary
-from .library import Known
+from .library.index import Summary
+from .library.library import Known
 from .model import RunColumn, RunMetric, RunRow
 from .notes import Note
 from .series import Series, small_curve

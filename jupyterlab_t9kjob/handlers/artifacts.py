@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import BinaryIO
 
 from .base import ApiHandler, guarded
-from .downloads import CHUNK, Download
+from .jobs.downloads import CHUNK, Download
 
 MOST_STEPS = 1000
 

@@ -10,7 +10,7 @@ from ..core.engine.info import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
 from ..core.translation import Text
-from ..jobs.feed_messages import Delta, JobDetail, Snapshot
+from ..jobs.feed.messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
 from ..launch.sweeps.model import ExpandSweep
 from ..logs.serving.model import Cursor, LogHit, LogLine

@@ -15,10 +15,17 @@ from .artifacts import (
 )
 from .base import UnknownRoute
 from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
-from .code import CodeFileHandler, CodeHandler, RepositoryHandler, RestoreHandler, SnapshotDiffHandler, SnapshotHandler
-from .downloads import LogArchiveHandler, LogFileHandler, LogTextHandler
 from .experiments import CurvesHandler, RemovalHandler, RunHandler, RunsHandler, ValuesHandler
-from .jobs import (
+from .jobs.code import (
+    CodeFileHandler,
+    CodeHandler,
+    RepositoryHandler,
+    RestoreHandler,
+    SnapshotDiffHandler,
+    SnapshotHandler,
+)
+from .jobs.downloads import LogArchiveHandler, LogFileHandler, LogTextHandler
+from .jobs.jobs import (
     ActionHandler,
     CheckpointsHandler,
     EnginesHandler,
@@ -30,14 +37,15 @@ from .jobs import (
     ReplicasHandler,
     SpaceHandler,
 )
+from .jobs.logs import LogsHandler
+from .jobs.resources import LogMarkersHandler, ResourcesHandler
+from .jobs.stacks import StacksHandler
+from .jobs.sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
+from .jobs.tries import TriesHandler, TryHandler
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
-from .logs import LogsHandler
 from .notifications import NoticePreviewHandler, NotificationsHandler, RulesHandler, TestHandler, WebhookHandler
 from .presets import ApplyPresetHandler, PresetHandler, PresetsHandler
-from .resources import LogMarkersHandler, ResourcesHandler
-from .stacks import StacksHandler
 from .stream import StreamHandler
-from .sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
 from .tensorboard import (
     TensorBoardHandler,
     TensorBoardPageHandler,
@@ -45,7 +53,6 @@ from .tensorboard import (
     TensorBoardRootHandler,
     TensorBoardsHandler,
 )
-from .tries import TriesHandler, TryHandler
 
 ROUTES: dict[str, type[RequestHandler]] = {
     "engines": EnginesHandler,

@@ -11,7 +11,7 @@ from .base import Socket, guarded_socket
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..jobs.feed import Feed
+    from ..jobs.feed.feed import Feed
     from .messages import Subscribe
 
 
@@ -58,7 +58,7 @@ class StreamHandler(Socket):
             self._subscribe_to_capacity(wanted=False)
 
     async def _push_news(self, feed: Feed) -> None:
-        from ..jobs.feed import View
+        from ..jobs.feed.feed import View
 
         shown, revision, capacity, details = None, 0, 0, dict[str, int]()
         while True:

@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from ..core.checks import Check
 from ..core.errors import FieldError
-from ..core.recorder import MODULES as RECORDER
-from ..core.recorder import recorder_folder
+from ..core.running.recorder import MODULES as RECORDER
+from ..core.running.recorder import recorder_folder
 from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _, _n, listing
@@ -20,7 +20,7 @@ from .model import Kernel
 from .notebook_checks import notebook_checks, unreadable_cell
 from .notebooks.installs import Brought, brought
 from .option_checks import missing_options, repeated_options, unread_options
-from .options.modules import is_module
+from .options.interpreter.modules import is_module
 from .scripts.distributions import distributions_of
 from .scripts.source_text import SourceError
 from .source_file import Source

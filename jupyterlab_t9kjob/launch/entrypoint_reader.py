@@ -7,7 +7,7 @@ from pathlib import Path
 from ..contents_paths import ContentsRoot
 from ..core.engine.protocol import Prepare
 from ..core.errors import FieldError, NotFound
-from ..core.source import is_in_repository
+from ..core.running.source import is_in_repository
 from ..core.spec import Entrypoint, JobSpec
 from ..core.system.disk_threads import on_disk
 from ..core.translation import Text, _

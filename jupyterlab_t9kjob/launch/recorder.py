@@ -1,6 +1,6 @@
 """Offers the recorder to jobs whose script imports it, and puts it where the job finds it.
 
-The recorder is a folder on the job's `PYTHONPATH` (`core.recorder`): below our records on this machine, below
+The recorder is a folder on the job's `PYTHONPATH` (`core.running.recorder`): below our records on this machine, below
 `.t9kjob/em` on a volume in a cluster. Its name has a hash of its files, so jobs of older versions keep theirs.
 """
 
@@ -17,7 +17,7 @@ from typing import Final
 from ..core.errors import FieldError
 from ..core.lab import Lab
 from ..core.manifests.entrypoints import record_directory
-from ..core.recorder import MODULES, PREFIX, recorder_folder, with_recorder
+from ..core.running.recorder import MODULES, PREFIX, recorder_folder, with_recorder
 from ..core.spec import JobSpec
 from ..core.system.disk import trouble_of
 from ..core.system.disk_threads import on_disk

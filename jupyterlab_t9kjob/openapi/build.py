@@ -30,7 +30,7 @@ from ..experiments.artifacts import model as artifacts
 from ..handlers import messages
 from ..jobs.bulk import JobActions, JobActionsResult
 from ..jobs.history import Space
-from ..jobs.sweeps import SweepResult, SweepResults
+from ..jobs.sweeps.service import SweepResult, SweepResults
 from ..launch import model as launch
 from ..launch.notebooks.arguments import CELLS, INSTALL
 from ..launch.sweeps import model as sweeps

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..core.checks import Check
 from ..core.code.model import CodeSnapshot
-from ..core.source import folder_of, inside
+from ..core.running.source import folder_of, inside
 from ..core.spec import JobSpec
 from ..core.translation import Text, _, _n, listing
 from .listing import LINK, MOST_FILES, MOST_SECONDS, NOT_UTF8, LeftOut, Listing

@@ -19,7 +19,8 @@ from ..core.system.disk import trouble_of
 from ..core.system.disk_threads import on_disk
 from ..core.translation import _
 from ..jobs.service import JobService
-from . import diffs, git
+from . import diffs
+from .git import commits
 from .hashes import ChangedError, HashCache, StoredFile
 from .listing import list_files
 from .model import CodeFile, CodeText, JobCode, Restored
@@ -187,7 +188,7 @@ class CodeOfJobs:
         for folder in (Path(source.path) if is_local and source.path else None, now):
             if folder is None:
                 continue
-            files = await on_disk(folder, git.files_of, folder, source.commit.id)
+            files = await on_disk(folder, commits.files_of, folder, source.commit.id)
             if files is not None:
                 by_name = {file.path: file for file in files}
                 return Copy(files, folder, partial(_committed, folder, by_name), now, DEFAULT_LEAVE_OUT)
@@ -230,7 +231,7 @@ def _compared(files: list[StoredFile], now: dict[str, StoredFile] | None) -> lis
 
 def _committed(folder: Path, files: dict[str, StoredFile], name: str) -> bytes | None:
     """Return the content of a file in a commit; None if it is unknown or too large."""
-    content = git.contents(folder, files[name].hash.blob, _MOST_FILE)
+    content = commits.contents(folder, files[name].hash.blob, _MOST_FILE)
     return content if content is not None and len(content) == files[name].size else None
 
 

@@ -12,9 +12,10 @@ from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
 from ..core.translation import _
 from ..jobs.service import JobService
-from . import diffs, git
+from . import diffs
 from .checks import SOURCE, reason_text
-from .clones import no_such_commit
+from .git import commits
+from .git.clones import no_such_commit
 from .hashes import ChangedError, HashCache
 from .job_code import CodeOfJobs
 from .job_notes import JobNotes
@@ -118,8 +119,8 @@ class Snapshots:
 
     def _preview(self, place: Place, found: Listing) -> SnapshotPreview:
         folder = place.folder
-        commit = git.head_of(folder) if found.repository is not None else None
-        blobs = git.blobs_of(folder, commit.id) if commit is not None else None
+        commit = commits.head_of(folder) if found.repository is not None else None
+        blobs = commits.blobs_of(folder, commit.id) if commit is not None else None
         listed: list[CodeFile] = []
         same = same_size = 0
         for entry in found.files:
@@ -159,10 +160,10 @@ class Snapshots:
             return None
 
     def _diff(self, folder: Path, name: str) -> FileDiff:
-        commit = git.head_of(folder)
-        blobs = git.blobs_of(folder, commit.id) if commit is not None else None
+        commit = commits.head_of(folder)
+        blobs = commits.blobs_of(folder, commit.id) if commit is not None else None
         blob = blobs.get(name) if blobs is not None else None
-        old = git.contents(folder, blob, diffs.MOST_BYTES) if blob is not None else None
+        old = commits.contents(folder, blob, diffs.MOST_BYTES) if blob is not None else None
         new = read_copy(folder, name)
         if new is None or (blob is not None and old is None):
             return FileDiff(path=name)

@@ -17,15 +17,16 @@ from ..core.system.disk_threads import on_disk
 from ..core.translation import _
 from ..jobs.admission import Admission
 from ..jobs.service import JobService
-from . import diffs, git
+from . import diffs
 from .checks import FOLDER, LEAVE_OUT, SOURCE, checks
-from .clones import Clones
+from .git import commits
+from .git.clones import Clones
+from .git.repositories import Repositories
 from .hashes import ChangedError, HashCache, StoredFile, digest_of
 from .job_notes import JobNotes, new_token
 from .limits import Limits
 from .listing import Listing, list_files
 from .places import Place, Places
-from .repositories import Repositories
 from .store import FILES, read_copy
 
 _TRIES: Final = 3
@@ -109,8 +110,8 @@ class Taking:
     def _commit(self, folder: Path, found: Listing, files: list[StoredFile]) -> Commit | None:
         if found.repository is None:
             return None
-        commit = git.head_of(folder)
-        blobs = git.blobs_of(folder, commit.id) if commit is not None else None
+        commit = commits.head_of(folder)
+        blobs = commits.blobs_of(folder, commit.id) if commit is not None else None
         if commit is None or blobs is None:
             return None
         return commit.model_copy(update={"changed": sum(1 for _each in diffs.changed(files, blobs))})
@@ -176,7 +177,7 @@ class Taking:
 
     def _write_patch(self, place: Place, commit: Commit, files: list[StoredFile]) -> None:
         """Keep the differences from the commit with the copy; without them only the list of files is known."""
-        blobs = git.blobs_of(place.folder, commit.id)
+        blobs = commits.blobs_of(place.folder, commit.id)
         if blobs is None:
             return
         copied = place.store.path(digest_of(files))
@@ -185,7 +186,7 @@ class Taking:
             return read_copy(copied, name)
 
         def committed(blob: str) -> bytes | None:
-            return git.contents(place.folder, blob, diffs.MOST_BYTES)
+            return commits.contents(place.folder, blob, diffs.MOST_BYTES)
 
         with contextlib.suppress(OSError):
             text = diffs.patch(files, blobs, read, committed)

@@ -15,7 +15,7 @@ import yaml
 from jupyterlab_t9kjob.core.capacity import Amount, Capacity, NodeCapacity
 from jupyterlab_t9kjob.core.spec import Device, ReplicaSpec, Resources
 from jupyterlab_t9kjob.core.texts.quantity import amount
-from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
+from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity import service as capacity_service
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between
 from tests.kubernetes.engines import WAIT, Bench, serving

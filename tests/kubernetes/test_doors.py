@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
+from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity import service as capacity_service
 from tests.kubernetes.fakeapi import hang
 from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.core.spec import Device, Quantity, ReplicaSpec, Resources
-from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
+from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity import service as capacity_service
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube

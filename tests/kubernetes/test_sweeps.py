@@ -10,13 +10,13 @@ import pytest
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.core.sweep import SweepMember, Verdict, with_member
-from jupyterlab_t9kjob.jobs import sweep_runner
 from jupyterlab_t9kjob.jobs.admission import Admission
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.metrics import MetricReader
 from jupyterlab_t9kjob.jobs.service import JobService
-from jupyterlab_t9kjob.jobs.sweep_runner import SweepRunner
-from jupyterlab_t9kjob.jobs.sweeps import SweepService
+from jupyterlab_t9kjob.jobs.sweeps import runner as sweep_runner
+from jupyterlab_t9kjob.jobs.sweeps.runner import SweepRunner
+from jupyterlab_t9kjob.jobs.sweeps.service import SweepService
 from tests.kubernetes.engines import Bench, serving
 from tests.kubernetes.harness import Kube
 

@@ -19,7 +19,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.system.processes import alive, process_id
-from jupyterlab_t9kjob.engines.local.supervisor.job_files import JobFiles
+from jupyterlab_t9kjob.engines.local.supervisor.records.job_files import JobFiles
 from tests.local.harness import ENDED, Bench, carrying, eventually, kill
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "6"))

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.engines.local.supervisor import log_cap
-from jupyterlab_t9kjob.engines.local.supervisor.job_files import JobFiles
-from jupyterlab_t9kjob.engines.local.supervisor.log_cap import LogCap
+from jupyterlab_t9kjob.engines.local.supervisor.logs import log_cap
+from jupyterlab_t9kjob.engines.local.supervisor.logs.log_cap import LogCap
+from jupyterlab_t9kjob.engines.local.supervisor.records.job_files import JobFiles
 from jupyterlab_t9kjob.logs.serving.pages import read_page
 from jupyterlab_t9kjob.logs.serving.sources import Source
 from jupyterlab_t9kjob.logs.storage import cap as capping

@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.engines.local import engine as engine_module
 from jupyterlab_t9kjob.engines.local.jobs import expiry
 from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
 from jupyterlab_t9kjob.engines.local.supervisor.outcome import conclude
-from jupyterlab_t9kjob.engines.local.supervisor.record import Outcome
+from jupyterlab_t9kjob.engines.local.supervisor.records.record import Outcome
 from tests.local.harness import Bench, eventually, make_engine
 
 pytestmark = pytest.mark.asyncio

@@ -14,13 +14,13 @@ from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.core.sweep import MedianRule, OnFailure, SweepMember, with_member
-from jupyterlab_t9kjob.jobs import sweep_rule
 from jupyterlab_t9kjob.jobs.admission import Admission, Admit
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.metrics import MetricReader
 from jupyterlab_t9kjob.jobs.service import JobService
-from jupyterlab_t9kjob.jobs.sweep_rule import SweepRules
-from jupyterlab_t9kjob.jobs.sweeps import SweepService
+from jupyterlab_t9kjob.jobs.sweeps import median_rule as sweep_rule
+from jupyterlab_t9kjob.jobs.sweeps.median_rule import SweepRules
+from jupyterlab_t9kjob.jobs.sweeps.service import SweepService
 from tests.local.harness import Bench, kill, make_engine
 
 pytestmark = pytest.mark.asyncio

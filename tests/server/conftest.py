@@ -39,7 +39,7 @@ def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Replaces the engine, launching and TensorBoards."""
     from jupyterlab_t9kjob.experiments.service import Experiments
     from jupyterlab_t9kjob.jobs.engines import Engines
-    from jupyterlab_t9kjob.jobs.feed import Feed
+    from jupyterlab_t9kjob.jobs.feed.feed import Feed
     from jupyterlab_t9kjob.jobs.service import JobService
     from jupyterlab_t9kjob.logs.serving.follow import LogService
     from jupyterlab_t9kjob.notifications.service import NotificationService

@@ -47,7 +47,7 @@ async def test_pages_hear_at_once_who_has_a_device(
     jp_root_dir: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from jupyterlab_t9kjob.jobs import feed
+    from jupyterlab_t9kjob.jobs.feed import feed
 
     driver.State.devices = [driver.Device(f"GPU-{uuid.uuid4()}")]
     monkeypatch.setattr(feed, "ENGINES_INTERVAL", 3600.0)

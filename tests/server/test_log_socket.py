@@ -19,7 +19,7 @@ from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.errors import NotFound
-from jupyterlab_t9kjob.handlers.logs import LogsHandler
+from jupyterlab_t9kjob.handlers.jobs.logs import LogsHandler
 from jupyterlab_t9kjob.logs.serving import archive, follow, sources
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine

@@ -18,8 +18,9 @@ from jupyterlab_t9kjob.core.engine.info import EngineInfo, Machine
 from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.core.job import Reason
 from jupyterlab_t9kjob.core.translation import _
-from jupyterlab_t9kjob.jobs import feed, feed_messages
-from jupyterlab_t9kjob.jobs.revision_table import KEPT_REMOVALS
+from jupyterlab_t9kjob.jobs.feed import feed
+from jupyterlab_t9kjob.jobs.feed import messages as feed_messages
+from jupyterlab_t9kjob.jobs.feed.revision_table import KEPT_REMOVALS
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 

@@ -24,7 +24,7 @@ from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments.service import Experiments
 from jupyterlab_t9kjob.jobs.engines import Engines
-from jupyterlab_t9kjob.jobs.feed import Feed
+from jupyterlab_t9kjob.jobs.feed.feed import Feed
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.logs.serving.follow import LogService
 from jupyterlab_t9kjob.notifications.service import NotificationService

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from jupyterlab_t9kjob.jobs.feed import Feed
+from jupyterlab_t9kjob.jobs.feed.feed import Feed
 from jupyterlab_t9kjob.logs.serving.follow import JobLogs
 
 STEPS = range(6)

@@ -14,7 +14,7 @@ from jupyterlab_t9kjob.engines.local.jobs.api_views import Views
 from jupyterlab_t9kjob.engines.local.jobs.events import events_of
 from jupyterlab_t9kjob.engines.local.jobs.reasons import reason_of
 from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
-from jupyterlab_t9kjob.engines.local.supervisor.record import EventRecord, Record, new_record
+from jupyterlab_t9kjob.engines.local.supervisor.records.record import EventRecord, Record, new_record
 
 FULL = trouble_of(OSError(errno.EROFS, "Read-only file system"), Path("/data"))._asdict()
 OLD_FULL = {"code": "DiskReadOnly", "sentence": "the disk that holds /data is read-only", "hint": "Ask."}

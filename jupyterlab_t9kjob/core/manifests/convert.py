@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from ..errors import FieldError
-from ..source import running
+from ..running.source import running
 from ..spec import JobSpec
 from ..translation import _, listing
 from .common_names import with_usual_names

@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Final
 
-from ..entry_points import distribution, unique
+from ..system.entry_points import distribution, unique
 from .kinds.formats import Format
 from .model import Kind
 

@@ -10,7 +10,7 @@ from ..checks import Check
 from ..errors import FieldError
 from ..features import unsupported
 from ..lab import on_volume
-from ..source import running
+from ..running.source import running
 from ..spec import JobSpec
 from ..sweep import member_of
 from ..texts.quantity import amount

@@ -29,7 +29,7 @@ from ...core.translation import _
 from .client.api import KubeApi
 from .client.json_access import text
 from .cluster import volumes
-from .cluster.capacity_service import CapacityService
+from .cluster.capacity.service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
 from .cluster.info import cluster_info
 from .cluster.manifest_schema import ManifestSchemas

@@ -40,7 +40,7 @@ from .jobs.stored_job import StoredJob
 from .plan.checks import CAPABILITIES, first_error
 from .plan.planner import Planner
 from .settings import OF_TRIES, Settings
-from .supervisor.record import new_record
+from .supervisor.records.record import new_record
 
 log = logging.getLogger(__name__)
 

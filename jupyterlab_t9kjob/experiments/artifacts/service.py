@@ -13,7 +13,7 @@ from ...core.errors import NotFound
 from ...core.system.disk_threads import on_disk
 from ...core.translation import _
 from ...jobs.service import JobService
-from ..library import Known, run_id
+from ..library.library import Known, run_id
 from ..places import Places
 from ..removal import Target, artifact_target
 from ..service import Experiments

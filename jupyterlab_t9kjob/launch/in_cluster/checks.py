@@ -12,7 +12,7 @@ from ...core.engine.protocol import Prepare
 from ...core.errors import FieldError, JobError, NotAllowed
 from ...core.job import EngineName
 from ...core.lab import Lab, on_volume
-from ...core.source import is_in_repository
+from ...core.running.source import is_in_repository
 from ...core.spec import Entrypoint, JobSpec
 from ...core.system.disk_threads import on_disk
 from ...core.texts.quantity import amount

@@ -9,14 +9,14 @@ from typing import Final, Literal
 
 from ...core.translation import Text, _
 from ..model import ScriptOption
-from .containers import is_constant, items_of
+from .interpreter.containers import is_constant, items_of
+from .interpreter.modules import Module
+from .interpreter.parsers import Action, Parser, Subcommands, Unnamed, dest_of
+from .interpreter.state import source_text
+from .interpreter.values import ClassValue, DictValue, EnumMember, FunctionValue, Library, ListValue, Value
 from .model import OptionsRead, UnreadOptions
-from .modules import Module
-from .parsers import Action, Parser, Subcommands, Unnamed, dest_of
 from .program import Program
-from .state import source_text
 from .texts import MAX_TEXT, one_line, printable
-from .values import ClassValue, DictValue, EnumMember, FunctionValue, Library, ListValue, Value
 
 Kind = Literal["text", "int", "float", "boolean", "flag", "choice", "list"]
 

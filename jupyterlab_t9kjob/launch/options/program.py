@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from .interpreter import Interpreter
-from .modules import Module, Modules
-from .parsers import Parser, Unnamed
-from .relevance import identifiers
-from .state import CallTooLong, OutOfBudget, State, Stop
-from .values import UNKNOWN, ClassValue, FunctionValue, Library, LibraryCall, Scope, Value
+from .interpreter.modules import Module, Modules
+from .interpreter.parsers import Parser, Unnamed
+from .interpreter.relevance import identifiers
+from .interpreter.state import CallTooLong, OutOfBudget, State, Stop
+from .interpreter.statements import Interpreter
+from .interpreter.values import UNKNOWN, ClassValue, FunctionValue, Library, LibraryCall, Scope, Value
 
 MAX_REDIRECTIONS: Final = 30
 

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import Final
 
 from ...core.system.files import open_regular
-from ..options.modules import MAX_ENTRIES, SOURCES, installed_folders, is_module, top_folder
+from ..options.interpreter.modules import MAX_ENTRIES, SOURCES, installed_folders, is_module, top_folder
 from .facts import Facts, Import, read_facts
 from .observation import observe
 from .reach import Reach

@@ -15,7 +15,7 @@ from ...core.translation import Text, _, _n, listing
 from ...jobs.query import Query
 from ...jobs.renaming import renamed
 from ...jobs.service import JobService
-from ...jobs.sweeps import demand_turns
+from ...jobs.sweeps.service import demand_turns
 from .combinations import Row, drawn, grid, number_of_combinations
 from .fields import set_fields
 from .hints import hints

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.snapshots.git_remote import Remotes
+from jupyterlab_t9kjob.snapshots.git.remote import Remotes
 from tests.server.conftest import eventually
 from tests.server.local.conftest import Place
 from tests.server.local.test_snapshots import copies, ended, git, output, removed
@@ -205,7 +205,7 @@ async def test_a_submodule_of_a_protocol_that_is_not_allowed(place: Place, origi
 
 
 async def test_a_repository_with_too_many_branches(place: Place, origin: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git_remote.MOST_ANSWER", 90)
+    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git.remote.MOST_ANSWER", 90)
     answer = await place.create(await form(place, origin))
     assert (answer.status, answer.json["code"], answer.json["field"]) == (422, "TooManyRefs", "/spec/source/address")
 
@@ -223,7 +223,7 @@ async def test_a_list_of_branches_that_does_not_end(
     ssh.write_text(ENDLESS)
     ssh.chmod(0o755)
     monkeypatch.setenv("GIT_SSH_COMMAND", str(ssh))
-    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git_remote.MOST_MEMORY", 32 * 1024 * 1024)
+    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git.remote.MOST_MEMORY", 32 * 1024 * 1024)
     remotes = Remotes(["ssh"])
     with pytest.raises(FieldError) as refused:
         await remotes.ask("git@example.org:a/b")
@@ -234,7 +234,7 @@ async def test_a_repository_that_does_not_answer(
     place: Place, origin: Path, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The submission ends at its time limit; a job that clones can be paused, stopped and removed."""
-    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git_remote.MOST_SECONDS", 0.5)
+    monkeypatch.setattr("jupyterlab_t9kjob.snapshots.git.remote.MOST_SECONDS", 0.5)
     spec = await form(place, origin)
     spec["source"] |= {"address": silent}
     answer = await place.create(spec)

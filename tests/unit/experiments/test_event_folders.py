@@ -14,7 +14,7 @@ from tensorboard.plugins.hparams.summary_v2 import hparams_pb
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from jupyterlab_t9kjob.experiments.facts import MetricLog
-from jupyterlab_t9kjob.experiments.finder import find
+from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.sources.event_folder import EventSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable
 

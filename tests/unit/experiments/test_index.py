@@ -14,8 +14,8 @@ from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments.curves import curves_of
 from jupyterlab_t9kjob.experiments.facts import MetricLog
-from jupyterlab_t9kjob.experiments.index import _packed, _unpacked
-from jupyterlab_t9kjob.experiments.library import Library
+from jupyterlab_t9kjob.experiments.library.index import _packed, _unpacked
+from jupyterlab_t9kjob.experiments.library.library import Library
 from jupyterlab_t9kjob.experiments.model import CurvesRequest
 from jupyterlab_t9kjob.experiments.series import Part, Position, Series
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.experiments.facts import MetricLog, Source
-from jupyterlab_t9kjob.experiments.finder import find
+from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.sources.mlflow import MlflowSource
 from jupyterlab_t9kjob.experiments.sources.wandb import WandbSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable

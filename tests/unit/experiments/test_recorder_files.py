@@ -19,7 +19,7 @@ from jupyterlab_t9kjob.em import files
 from jupyterlab_t9kjob.em.yaml_text import dump
 from jupyterlab_t9kjob.experiments.detail import association_of
 from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
-from jupyterlab_t9kjob.experiments.finder import find
+from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.places import Places
 from jupyterlab_t9kjob.experiments.series import MOST_BUCKETS, Position, Series, reduced, small_curve
 from jupyterlab_t9kjob.experiments.sources.metric_file import read_batch

@@ -15,9 +15,9 @@ import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError, KubeApi, Unreachable
 from jupyterlab_t9kjob.engines.kubernetes.client.watch import backoff
-from jupyterlab_t9kjob.engines.kubernetes.cluster import capacity_service
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection as cluster_module
-from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity_service import CapacityService
+from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity import service as capacity_service
+from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity.service import CapacityService
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import NamespaceWatch
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings

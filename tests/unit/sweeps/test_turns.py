@@ -8,7 +8,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import JobSummary, Reason
 from jupyterlab_t9kjob.core.sweep import OnFailure, SweepMember
-from jupyterlab_t9kjob.jobs.sweep_runner import next_steps
+from jupyterlab_t9kjob.jobs.sweeps.runner import next_steps
 
 
 def job(number: int, state: str) -> JobSummary:

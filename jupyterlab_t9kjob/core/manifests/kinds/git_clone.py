@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ...code.git_address import GIT_SYNC_IMAGE, protocol_of
 from ...code.model import GitRepository
-from ...source import CLONE_LINK, CLONE_ROOT
+from ...running.source import CLONE_LINK, CLONE_ROOT
 from ...spec import Security
 from ..names import CLONE, GIT_CREDENTIALS
 from .pod_security import restricted_container

@@ -25,7 +25,7 @@ from ..client.errors import ApiError, NoCluster, Unreachable
 from ..client.fair_slots import Slots
 from ..lab.lab_pod import find_lab_or_problem
 from ..objects.kinds import JobKind
-from .capacity_service import CapacityService
+from .capacity.service import CapacityService
 from .discovery import Found, namespaces_of, sign_of_life
 from .kind_availability import Presence
 from .namespace_watch import NamespaceWatch, Sink

@@ -9,7 +9,7 @@ from typing import Any, Final
 from ....core.job import MOST_NODES, EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
-from ....core.source import running
+from ....core.running.source import running
 from ....core.spec import Device, Entrypoint, JobSpec, name_from
 from ....core.sweep import ANNOTATION as SWEEP
 from ....core.sweep import member_of

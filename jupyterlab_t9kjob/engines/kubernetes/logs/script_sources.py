@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ....core.lab import Lab, on_volume
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
-from ....core.source import running
+from ....core.running.source import running
 from ....core.spec import Mount
 from ....core.system.disk_threads import DiskSilent
 from ....logs.failures.script_check import ScriptCheck

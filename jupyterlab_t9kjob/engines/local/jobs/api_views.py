@@ -35,8 +35,8 @@ from ....core.translation import _
 from ....logs.storage import cuts, index
 from ..plan.command import command_of, working_directory
 from ..supervisor.failure import readable
-from ..supervisor.log_files import FoundLog, find_logs
-from ..supervisor.record import ACTIVE, AttemptRecord, Record, ReplicaRecord
+from ..supervisor.logs.log_files import FoundLog, find_logs
+from ..supervisor.records.record import ACTIVE, AttemptRecord, Record, ReplicaRecord
 from .fact_texts import ODD_RECORD
 from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
 from .stored_job import StoredJob

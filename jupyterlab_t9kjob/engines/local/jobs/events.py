@@ -10,7 +10,7 @@ from ....core.job import Event
 from ....core.texts.wording import worse_than_median
 from ....core.translation import Text, _, _n, sentences
 from ....logs.storage.cap import size_in_words
-from ..supervisor.record import EventRecord
+from ..supervisor.records.record import EventRecord
 from .fact_texts import ODD_RECORD, clone_text, disk_texts, failure_text, killed_text, sweep_text, wait_text
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ....core.system.locks import try_lock
-from ..supervisor.job_files import JobFiles
-from ..supervisor.record import Record, RunPlan
+from ..supervisor.records.job_files import JobFiles
+from ..supervisor.records.record import Record, RunPlan
 
 
 class Exclusive:

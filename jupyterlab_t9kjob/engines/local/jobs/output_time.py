@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from ..supervisor.log_files import find_logs
+from ..supervisor.logs.log_files import find_logs
 from .stored_job import StoredJob
 
 

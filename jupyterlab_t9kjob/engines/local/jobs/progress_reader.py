@@ -6,9 +6,9 @@ import time
 
 from ....core.progress import Reading
 from ....logs.serving.progress import LogProgress
-from ..supervisor.job_files import JobFiles
-from ..supervisor.log_files import FoundLog, logs_of_attempt
-from ..supervisor.record import Record, holder_of_rank_0
+from ..supervisor.logs.log_files import FoundLog, logs_of_attempt
+from ..supervisor.records.job_files import JobFiles
+from ..supervisor.records.record import Record, holder_of_rank_0
 
 
 class LiveProgress:

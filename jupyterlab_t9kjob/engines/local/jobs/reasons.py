@@ -15,7 +15,7 @@ from ....core.texts.wording import best_metric, duration, worse_than_median
 from ....core.translation import Text, _, _n, sentences
 from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
-from ..supervisor.record import AttemptRecord, Record
+from ..supervisor.records.record import AttemptRecord, Record
 from .fact_texts import (
     ODD_RECORD,
     clone_hint,

@@ -10,7 +10,7 @@ from ....core.job import Action, JobSummary, PendingAction
 from ....core.system.disk import trouble_of
 from ....core.texts.wording import NOT_POSSIBLE, state_of
 from ....core.translation import Text, _, sentences
-from ..supervisor.record import ACTIVE
+from ..supervisor.records.record import ACTIVE
 
 NEEDS_UNIX: Final = _(
     "Jobs on this machine need Linux or macOS: Windows has neither the signals nor the file locks that they rely on."

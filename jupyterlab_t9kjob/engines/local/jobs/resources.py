@@ -12,7 +12,7 @@ from ....core.translation import Text, _, _n
 from ....resources.amounts import number, size
 from ....resources.storage.blocks import read
 from ....resources.storage.writer import TIERS
-from ..supervisor.job_files import JobFiles
+from ..supervisor.records.job_files import JobFiles
 from .stored_job import StoredJob, stamp_of
 
 FALLBACK_SECONDS: Final = 5.0

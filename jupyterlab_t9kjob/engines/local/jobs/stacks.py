@@ -19,7 +19,7 @@ from ....core.system.disk_threads import on_disk
 from ....core.system.files import open_regular, write_atomically
 from ....core.system.processes import LINUX
 from ....core.translation import _
-from ..supervisor.record import RunPlan
+from ..supervisor.records.record import RunPlan
 from ..supervisor.stack_taker import ANSWER, REQUEST
 from .stored_job import StoredJob
 

@@ -25,9 +25,9 @@ from ....core.system.disk import trouble_at, trouble_of
 from ....core.system.locks import held, lock_path, runtime_directory
 from ....core.system.processes import MachineId, alive, machine_id, same_boot
 from ....core.translation import _
-from ..supervisor.job_files import owners_only
 from ..supervisor.outcome import conclude, settle
-from ..supervisor.record import ACTIVE, Outcome, Record, RunPlan
+from ..supervisor.records.job_files import owners_only
+from ..supervisor.records.record import ACTIVE, Outcome, Record, RunPlan
 from ..supervisor.sweep_turn import SweepTurn
 from .new_job import Exclusive, write_job
 from .stored_job import StoredJob, stamp_of

@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 from ....core.job import JobSummary
 from ....core.spec import NAME_PATTERN, JobSpec
 from ....core.system.disk import DiskTrouble
-from ..supervisor.job_files import JobFiles
-from ..supervisor.record import ACTIVE, Record, RunPlan
-from ..supervisor.record_schema import check_of
+from ..supervisor.records.job_files import JobFiles
+from ..supervisor.records.record import ACTIVE, Record, RunPlan
+from ..supervisor.records.record_schema import check_of
 from .progress_reader import LiveProgress
 
 T = TypeVar("T")

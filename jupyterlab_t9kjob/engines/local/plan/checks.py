@@ -11,7 +11,7 @@ from pathlib import Path
 from ....core.checks import Capability, Check
 from ....core.engine.interpreter import Interpreter
 from ....core.features import unsupported
-from ....core.source import is_in_repository
+from ....core.running.source import is_in_repository
 from ....core.spec import Entrypoint, JobSpec
 from ....core.translation import Text, _
 from ..devices.pool import DevicePool

@@ -10,7 +10,7 @@ from ....core.engine.interpreter import Interpreter
 from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
 from ....core.texts.command_lines import option_lines, quoted
 from ....core.translation import Text, _, _n, translated
-from ..supervisor.record import ReplicaPlan
+from ..supervisor.records.record import ReplicaPlan
 
 INDENT = "    "
 

@@ -13,15 +13,15 @@ from ....core.engine.interpreter import Interpreter, ResolveKernel
 from ....core.errors import FieldError, Unavailable
 from ....core.manifests.entrypoints import RECORD_FOLDER
 from ....core.manifests.names import ENV_ARTIFACTS, ENV_RUNS
-from ....core.recorder import inheriting
-from ....core.source import PYTHON_PATH, running
+from ....core.running.recorder import inheriting
+from ....core.running.source import PYTHON_PATH, running
 from ....core.spec import EnvVar, JobSpec
 from ....core.sweep import member_of
 from ....core.system.disk_threads import on_disk
 from ....core.system.locks import runtime_directory
 from ..devices.pool import DevicePool
 from ..settings import Settings
-from ..supervisor.record import ClonePlan, RunPlan, SweepPlan
+from ..supervisor.records.record import ClonePlan, RunPlan, SweepPlan
 from .checks import Checker
 from .command import command_text, log_directory, plan_first, plan_replicas, size_text, working_directory
 

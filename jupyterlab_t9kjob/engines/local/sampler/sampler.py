@@ -16,8 +16,8 @@ from typing import Any, Final
 from ....core.resources import Column
 from ....core.system.processes import LINUX
 from ....resources.storage.writer import SampleWriter
-from ..supervisor.job_files import JobFiles
-from ..supervisor.record import ReplicaRecord
+from ..supervisor.records.job_files import JobFiles
+from ..supervisor.records.record import ReplicaRecord
 from . import machine
 from .gpus import Gpus, GpuUse
 from .processes import JobProcesses, Owner, Use

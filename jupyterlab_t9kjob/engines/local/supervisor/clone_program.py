@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from .record import ClonePlan
+    from .records.record import ClonePlan
 
 MOST_SECONDS: Final = 1800.0
 _MOST_WORDS: Final = 4000

@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from .job_files import JobFiles
-from .record import RunPlan
+from .records.job_files import JobFiles
+from .records.record import RunPlan
 
 
 class CloneFailed(Exception):

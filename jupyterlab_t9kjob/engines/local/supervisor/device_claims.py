@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from ....core.system.locks import lock, machine_directory, try_lock, unlock
 from ....core.system.processes import alive, process_id
-from .record import RunPlan
+from .records.record import RunPlan
 
 
 class Wait(TypedDict):

@@ -17,9 +17,9 @@ from ....core.translation import Text
 from ....logs.failures import failure_text
 from ....logs.failures.script_check import ScriptCheck
 from ....logs.failures.tracebacks import shortened
-from .job_files import JobFiles
-from .log_files import FoundLog, logs_of_attempt
-from .record import AttemptRecord, ReplicaPlan
+from .logs.log_files import FoundLog, logs_of_attempt
+from .records.job_files import JobFiles
+from .records.record import AttemptRecord, ReplicaPlan
 
 _PYTHONS_OWN = (1, 120)
 """Exit codes of an exception, and of output that can't be written at a process's end."""

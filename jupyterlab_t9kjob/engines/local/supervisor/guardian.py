@@ -14,9 +14,9 @@ from ....core.system.locks import held, lock_path
 from ....core.system.processes import LINUX, machine_id, same_boot
 from . import process_tree
 from .device_claims import Claim
-from .job_files import JobFiles
 from .outcome import prepare, settle, settle_lost
-from .record import Record, RunPlan
+from .records.job_files import JobFiles
+from .records.record import Record, RunPlan
 from .supervisor import Supervisor
 from .sweep_turn import SweepTurn
 

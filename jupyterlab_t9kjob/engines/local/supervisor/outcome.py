@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from ....core.system.disk import no_room, trouble_of
 from ....core.system.processes import machine_id, same_boot
 from ....core.translation import Text
-from .job_files import JobFiles
-from .log_files import logs_of_attempt
-from .record import ACTIVE, DELETING, Outcome, Record, ReplicaRecord, holder_of_rank_0
+from .logs.log_files import logs_of_attempt
+from .records.job_files import JobFiles
+from .records.record import ACTIVE, DELETING, Outcome, Record, ReplicaRecord, holder_of_rank_0
 from .replica import tail
 
 if TYPE_CHECKING:

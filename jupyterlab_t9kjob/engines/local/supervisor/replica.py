@@ -14,9 +14,9 @@ from pathlib import Path
 from ....core.texts.wording import exit_code
 from . import process_tree
 from .device_claims import Claim
-from .job_files import JobFiles
-from .log_index import LogWatch
-from .record import AttemptRecord, ReplicaPlan, ReplicaRecord, RunPlan
+from .logs.log_index import LogWatch
+from .records.job_files import JobFiles
+from .records.record import AttemptRecord, ReplicaPlan, ReplicaRecord, RunPlan
 
 _TAIL_BYTES = 64 * 1024
 # Variables that a job must not inherit, since a launcher or a rank of another job may have set them.

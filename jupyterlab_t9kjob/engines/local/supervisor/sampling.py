@@ -15,8 +15,8 @@ from pathlib import Path
 
 from ....core.system.processes import LINUX
 from . import process_tree
-from .job_files import JobFiles
-from .record import RunPlan
+from .records.job_files import JobFiles
+from .records.record import RunPlan
 
 SAMPLER = Path(__file__).parents[1] / "sampler" / "__main__.py"
 MOST_STARTS = 5

@@ -13,8 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from .job_files import JobFiles
-from .record_keeper import log
+from .records.job_files import JobFiles
+from .records.record_keeper import log
 
 REQUEST, ANSWER = "stacks.request", "stacks.answer"
 _PROGRAM = Path(__file__).resolve().parents[3] / "core" / "stacks" / "taker.py"

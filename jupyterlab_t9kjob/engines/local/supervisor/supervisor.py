@@ -20,16 +20,16 @@ from ....core.system.processes import LINUX, machine_id, process_id
 from . import outcome, process_tree
 from .code_clone import CloneFailed, CodeClone
 from .device_claims import Claim
-from .job_files import JobFiles
-from .record import EndedBy, Outcome, Phase, Record, RunPlan
-from .record_keeper import RecordKeeper, log
+from .records.job_files import JobFiles
+from .records.record import EndedBy, Outcome, Phase, Record, RunPlan
+from .records.record_keeper import RecordKeeper, log
 from .replica import Agent, Rendezvous
 from .sampling import Sampling
 from .stack_taker import StackTaker
 from .sweep_turn import SweepTurn
 
 if TYPE_CHECKING:
-    from .log_cap import LogCap
+    from .logs.log_cap import LogCap
 
 TICK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
@@ -392,6 +392,6 @@ class Supervisor:
 def _log_cap(files: JobFiles, plan: RunPlan) -> LogCap | None:
     if plan["log_bytes"] is None:
         return None
-    from .log_cap import LogCap  # Imported late: the start of a job waits for every import.
+    from .logs.log_cap import LogCap  # Imported late: the start of a job waits for every import.
 
     return LogCap(files, plan["log_bytes"])

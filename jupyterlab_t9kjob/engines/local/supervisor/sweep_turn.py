@@ -19,7 +19,7 @@ from typing import Any, TypedDict
 
 from ....core.system.locks import lock, machine_directory, unlock
 from .device_claims import exclusive, open_file
-from .record import Outcome, RunPlan, SweepPlan
+from .records.record import Outcome, RunPlan, SweepPlan
 
 _FAILED = "failed.json"
 _WORSE = "worse-"

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from ...model import ScriptOption
+from ..interpreter.values import UNKNOWN, WrittenFloat, WrittenInt
 from ..texts import dotted, one_line, printable
-from ..values import UNKNOWN, WrittenFloat, WrittenInt
 from .calls import Call
 from .constants import Member
 from .source import Source

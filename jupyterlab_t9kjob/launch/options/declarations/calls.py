@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ..modules import Module
+from ..interpreter.modules import Module
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .. import containers
-from ..modules import Module
-from ..values import UNKNOWN, PathText
+from ..interpreter import containers
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN, PathText
 
 MAX_SEQUENCE: Final = 2000
 

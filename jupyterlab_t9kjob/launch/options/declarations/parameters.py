@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..modules import Module
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..texts import dotted, one_line
-from ..values import UNKNOWN
 from .calls import keyword_of
 from .docstrings import parameter_texts
 from .source import Function, Source

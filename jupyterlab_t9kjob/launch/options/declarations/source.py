@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from .. import containers
-from ..modules import Module
+from ..interpreter import containers
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN, Library, PathText
 from ..program import Definition, Program
 from ..texts import dotted, printable
-from ..values import UNKNOWN, Library, PathText
 from .calls import Call
 from .constants import Member, binary, builtin, path_attribute, written
 

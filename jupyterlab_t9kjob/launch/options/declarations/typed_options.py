@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from ...model import ScriptOption
-from ..modules import Module
-from ..values import UNKNOWN
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from .building import OptionKind, as_json, choices_of, kind_of_type
 from .docstrings import parameter_texts
 from .parameters import MISSING, Parameter, apply_default, bases_of, fields_of, is_dataclass, nested, parameters_of

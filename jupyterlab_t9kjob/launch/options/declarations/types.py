@@ -6,9 +6,9 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from ..modules import Module
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..texts import dotted
-from ..values import UNKNOWN
 from .calls import keyword_of
 from .constants import Member
 from .source import Source

@@ -9,10 +9,10 @@ from ...model import ScriptOption
 from ..declarations.building import OptionKind, as_text, choices_of
 from ..declarations.calls import Call
 from ..declarations.source import Source
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program
 from ..texts import dotted, one_line
-from ..values import UNKNOWN
 
 KINDS: Final[dict[str, OptionKind]] = {
     "DEFINE_string": "text",

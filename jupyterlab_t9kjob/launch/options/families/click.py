@@ -12,11 +12,11 @@ from ..declarations.building import OptionKind, as_text, choices_of, flags_sorte
 from ..declarations.calls import Call, keyword_of
 from ..declarations.docstrings import summary
 from ..declarations.source import Function, Source, in_order
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
-from ..modules import Module
 from ..program import Definition, Program
 from ..texts import dotted, one_line
-from ..values import UNKNOWN
 
 WORDS = frozenset({"click", "rich_click", "asyncclick"})
 _NUMBERS: Final[dict[str, OptionKind]] = {

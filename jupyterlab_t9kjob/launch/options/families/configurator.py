@@ -13,9 +13,9 @@ from ...model import ScriptOption
 from ..declarations.building import as_text, kind_of_value
 from ..declarations.parameters import trailing_comment
 from ..declarations.source import Source
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program
-from ..values import UNKNOWN
 
 WORDS = frozenset({"exec"})
 MAX_BYTES = 64 * 1024

@@ -11,10 +11,10 @@ from ..declarations.calls import Call
 from ..declarations.docstrings import summary
 from ..declarations.parameters import MISSING, Parameter, bases_of, parameters_of
 from ..declarations.source import Function, Source
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
-from ..modules import Module
 from ..program import Program
-from ..values import UNKNOWN
 
 WORDS = frozenset({"Fire"})
 Definition = tuple[Module, ast.stmt]

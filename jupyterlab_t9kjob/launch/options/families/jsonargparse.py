@@ -12,8 +12,8 @@ from ..declarations.docstrings import summary
 from ..declarations.parameters import bases_of, parameters_of
 from ..declarations.source import Function, Source
 from ..declarations.typed_options import options_of, parameters_of_class
+from ..interpreter.modules import Module
 from ..model import Family, OptionsRead, UnreadOptions
-from ..modules import Module
 from ..program import Program
 from ..texts import one_line
 

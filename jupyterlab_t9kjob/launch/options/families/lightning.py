@@ -11,10 +11,10 @@ from ..declarations.calls import Call
 from ..declarations.source import Function, Source
 from ..declarations.tables import library_options
 from ..declarations.typed_options import options_of, parameters_of_class
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
-from ..modules import Module
 from ..program import Program
-from ..values import UNKNOWN
 
 WORDS = frozenset({"LightningCLI"})
 COMMANDS = ("fit", "validate", "test", "predict")

@@ -11,11 +11,11 @@ from ..declarations.calls import Call, keyword_of
 from ..declarations.parameters import MISSING, Parameter, fields_of, names_class, nested
 from ..declarations.source import Source
 from ..declarations.types import enum_name
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
-from ..modules import Module
 from ..program import Program
 from ..texts import dotted, one_line
-from ..values import UNKNOWN
 
 WORDS = frozenset({"simple_parsing"})
 MAX_DEPTH = 6

@@ -12,11 +12,11 @@ from ..declarations.docstrings import summary
 from ..declarations.parameters import MISSING, Parameter, parameters_of
 from ..declarations.source import Function, Source, in_order
 from ..declarations.types import annotated_call, enum_value
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead
-from ..modules import Module
 from ..program import Definition, Program
 from ..texts import dotted, one_line
-from ..values import UNKNOWN
 
 WORDS = frozenset({"typer", "Typer"})
 

@@ -12,11 +12,11 @@ from ..declarations.docstrings import parameter_texts, summary
 from ..declarations.parameters import MISSING, Parameter, apply_default, fields_of, names_class, nested, parameters_of
 from ..declarations.source import Function, Source
 from ..declarations.types import annotated_call, enum_name, read_type
+from ..interpreter.modules import Module
+from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
-from ..modules import Module
 from ..program import Program
 from ..texts import dotted, one_line
-from ..values import UNKNOWN
 
 WORDS = frozenset({"tyro"})
 MAX_DEPTH = 6

@@ -1,0 +1,1 @@
+"""Free and used resources of a cluster, counted from its nodes, pods and quotas."""

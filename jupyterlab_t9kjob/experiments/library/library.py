@@ -1,0 +1,396 @@
+"""The runs that are known: found by a search, read by their sources, watched while somebody asks for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import threading
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ...contents_paths import ContentsRoot
+from ...core.system.disk_threads import on_disk
+from ...core.translation import Text, _
+from ..facts import Facts, MetricLog, Source
+from ..sources.event_folder import EventSource
+from ..sources.mlflow import MlflowSource
+from ..sources.recorder import RecorderSource
+from ..sources.wandb import WandbSource
+from ..sources.yaml_files import NotReadable
+from .finder import changed_folders, find
+from .index import Index, Summary
+
+READ_SECONDS: Final = 0.3
+"""How long one call in a thread reads; changes are published after it."""
+CHECKED_AT_ONCE: Final = 300
+MANY_RUNS: Final = 2000
+HEAD_START_SECONDS: Final = 1.0
+KEPT_REMOVALS: Final = 5000
+ACTIVE_SECONDS: Final = 600.0
+RUNNING_SECONDS: Final = 24 * 3600.0
+"""How long event files, and runs without an end, are looked at in each round though nothing is added to them."""
+
+SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), MlflowSource(), WandbSource(), EventSource())
+
+
+@dataclass
+class Known:
+    """A run that is known.
+
+    Attributes
+    ----------
+    path
+        Its folder in the contents API; None for a job without recorder.
+    files
+        Modification times and sizes of its files when they were read.
+    facts
+        None until they were read.
+    log
+        The metrics, if `loaded`; otherwise the index has them under `num`.
+    stored
+        True if the index has all that was read.
+    names
+        Names of the metrics when they were read last.
+    epoch
+        The last epoch.
+    read
+        True once all metrics were read.
+    revision
+        Revision of the last change.
+    parts
+        Folders of event files that a job's run is made of.
+    joined
+        True for such a folder, which is no run of its own then.
+    lock
+        Held while the metrics change or are copied.
+    """
+
+    id: str
+    folder: Path
+    path: str | None
+    source: Source
+    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    facts: Facts | None = None
+    log: MetricLog = field(default_factory=MetricLog)
+    loaded: bool = True
+    stored: bool = False
+    num: int | None = None
+    names: tuple[str, ...] = ()
+    epoch: float | None = None
+    read: bool = False
+    problem: Text | None = None
+    revision: int = 0
+    parts: list[Known] = field(default_factory=list)
+    joined: bool = False
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def written_at(self) -> float:
+        """When a file of the run was changed last, seconds since the epoch."""
+        return max((modified for modified, _size in self.files.values()), default=0) / 1e9
+
+
+@dataclass
+class Area:
+    """A folder that was searched.
+
+    Attributes
+    ----------
+    parents
+        Folders in it with their modification times.
+    links
+        Links in place of runs.
+    searched_at
+        Time of the last search, of `time.monotonic`; None before the first one.
+    """
+
+    top: Path
+    parents: dict[Path, int] = field(default_factory=dict)
+    links: list[Path] = field(default_factory=list)
+    complete: bool = True
+    searching: bool = False
+    searched_at: float | None = None
+
+
+class Library:
+    """All known runs of this server.
+
+    Parameters
+    ----------
+    root
+        The contents root, in which all runs are.
+    cache
+        Folder on this machine for the index; None to keep it in memory.
+    """
+
+    def __init__(self, root: ContentsRoot, cache: Path | None) -> None:
+        self._root = root
+        self._cache = cache
+        self._index: Index | None = None
+        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+        # Revisions of an earlier server are smaller, so that a page that has one gets a complete answer.
+        self.revision = self.first_revision = time.time_ns() // 1_000_000
+        self.runs: dict[Path, Known] = {}
+        self.jobs: dict[str, Known] = {}
+        self.by_id: dict[str, Known] = {}
+        self.areas: dict[Path, Area] = {}
+        self.removed: dict[str, tuple[int, Path]] = {}
+        self._changed = asyncio.Event()
+
+    # -- changes ------------------------------------------------------------------------------------------------------
+
+    def publish(self, known: Iterable[Known] = ()) -> None:
+        """Give changed runs a new revision, and wake those who wait."""
+        self.revision += 1
+        for run in known:
+            run.revision = self.revision
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def wait(self, seconds: float) -> None:
+        """Return after the next change, or after some seconds."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._changed.wait(), seconds)
+
+    def below(self, top: Path) -> list[Known]:
+        """Return the runs with files below a folder, or the run in it."""
+        runs = list(self.runs.values())  # Other threads may add runs.
+        if top == self._root.folder:
+            return runs
+        prefix = self._root.api(top)
+        return [known for known in runs if known.path == prefix or str(known.path).startswith(f"{prefix}/")]
+
+    def shown(self, top: Path) -> list[Known]:
+        """Return the runs of the table of a folder: those with files and those of jobs."""
+        jobs = (known for known in list(self.jobs.values()) if known.folder.is_relative_to(top))
+        return [*(known for known in self.below(top) if not known.joined), *jobs]
+
+    def add_job(self, job: str, known: Known) -> Known:
+        """Add the run of a job, and return it."""
+        self.jobs[job] = self.by_id[known.id] = known
+        return known
+
+    def drop_jobs(self, jobs: Iterable[str]) -> None:
+        """Remove the runs of jobs."""
+        gone = [known for job in jobs if (known := self.jobs.pop(job, None)) is not None]
+        if gone:
+            self._forget(gone)
+            self.publish()
+
+    def join(self, joined: Collection[str]) -> list[Known]:
+        """Note which folders of event files belong to the runs of jobs; return those that changed."""
+        changed = [known for known in self.runs.values() if known.joined != (known.id in joined)]
+        for known in changed:
+            known.joined = not known.joined
+        self._forget([known for known in changed if known.joined])
+        for known in changed:
+            self.by_id[known.id] = known
+        return changed
+
+    def area(self, top: Path) -> Area:
+        """Return the state of the search of a folder."""
+        return self.areas.setdefault(top, Area(top))
+
+    # -- search -------------------------------------------------------------------------------------------------------
+
+    async def search(self, top: Path) -> None:
+        """Search a folder and read what is new or has changed. Runs that the index has are published before that."""
+        area = self.area(top)
+        area.searching = True
+        try:
+            if self._index is None:
+                await asyncio.to_thread(self._open_index)
+                self.publish()
+                if len(self.runs) >= MANY_RUNS:  # The answer to those who wait comes before the search.
+                    await asyncio.sleep(HEAD_START_SECONDS)
+            found = await on_disk(top, find, top, SOURCES)
+            area.parents, area.links, area.complete = found.parents, found.links, found.complete
+            for folder, source in found.runs.items():
+                self._add(folder, source)
+            if found.complete:
+                self._drop([known for known in self.below(top) if known.folder not in found.runs])
+            await self.refresh(self.below(top))
+        finally:
+            area.searching, area.searched_at = False, time.monotonic()
+            self.publish()
+
+    def _open_index(self) -> None:
+        """Take over the runs that the index has (blocking)."""
+        self._index = Index(self._root.folder, self._cache)
+        sources: dict[str, Source] = {source.origin: source for source in SOURCES}
+        for entry in self._index.entries():
+            source = sources.get(entry.origin)
+            folder = self._root.folder / entry.path
+            if source is None or folder in self.runs:
+                continue
+            known = Known(run_id(entry.path), folder, entry.path, source, entry.files, entry.facts)
+            known.read, known.loaded, known.stored, known.num, known.epoch = True, False, True, entry.num, entry.epoch
+            known.names = self._shapes.setdefault(entry.names, entry.names)
+            self.runs[folder] = self.by_id[known.id] = known
+
+    def close(self) -> None:
+        """Close the index (blocking)."""
+        if self._index is not None:
+            self._index.close()
+
+    def load(self, known: Known) -> None:
+        """Read the metrics of a run from the index, if they are not in memory (blocking)."""
+        with known.lock:
+            self._load(known)
+
+    def _load(self, known: Known) -> None:
+        if known.loaded:
+            return
+        stored = self._index.metrics(known.num) if self._index is not None and known.num is not None else None
+        # Without the index, the files are read again.
+        known.log, known.loaded, known.read = stored or MetricLog(), True, known.read and stored is not None
+
+    def unload(self, known: Known) -> None:
+        """Forget the metrics of a run if the index has them (blocking)."""
+        with known.lock:
+            if known.stored and not known.joined:
+                known.log, known.loaded = MetricLog(), False
+
+    def summaries(self, name: str, runs: Collection[Known]) -> dict[int, Summary]:
+        """Return a metric of runs whose metrics are not in memory, by the runs' numbers in the index (blocking).
+
+        Parameters
+        ----------
+        name
+            Name of the metric.
+        runs
+            The runs.
+        """
+        numbers = [known.num for known in runs if known.num is not None and not known.loaded]
+        return self._index.summaries(name, numbers) if self._index is not None and numbers else {}
+
+    def _add(self, folder: Path, source: Source) -> None:
+        path = self._root.api(folder)
+        if path is None or folder in self.runs:
+            return
+        known = Known(run_id(path), folder, path, source)
+        self.runs[folder] = self.by_id[known.id] = known
+
+    def _drop(self, gone: Iterable[Known]) -> None:
+        gone = list(gone)
+        for known in gone:
+            self.runs.pop(known.folder, None)
+        if self._index is not None:
+            self._index.remove([known.num for known in gone if known.num is not None])
+        self._forget(gone)
+
+    def _forget(self, gone: Iterable[Known]) -> None:
+        """Note that runs are in the table no more."""
+        for known in gone:
+            self.by_id.pop(known.id, None)
+            self.removed[known.id] = self.revision + 1, known.folder
+            while len(self.removed) > KEPT_REMOVALS:
+                self.first_revision = self.removed.pop(next(iter(self.removed)))[0]
+
+    async def refresh(self, runs: Sequence[Known]) -> bool:
+        """Read what has changed in some runs, first all facts, then the metrics; return True for a change."""
+        begun = self.revision
+        waiting: list[Known] = []
+        for begin in range(0, len(runs), CHECKED_AT_ONCE):
+            part = runs[begin : begin + CHECKED_AT_ONCE]
+            changed, gone = await on_disk(part[0].folder, _read_facts, part)
+            if changed or gone:
+                self._drop(gone)
+                self.publish(changed)
+            waiting += [known for known in part if not known.read and known.facts is not None]
+        while waiting:
+            done = await on_disk(waiting[0].folder, self._read_metrics, waiting)
+            self.publish(waiting[:done] or waiting[:1])
+            # A run with more to read goes to the end.
+            waiting = [*waiting[max(done, 1) :], *(known for known in waiting[: max(done, 1)] if not known.read)]
+        return self.revision != begun
+
+    def _read_metrics(self, runs: Sequence[Known]) -> int:
+        """Read metrics of runs for a while (blocking); return the number of runs that were read to the end.
+
+        Metrics of runs that have ended are in memory only while they are needed; the index keeps them.
+        """
+        end = time.monotonic() + READ_SECONDS
+        for number, known in enumerate(runs):
+            with known.lock:
+                if known.read:  # Another request has read it meanwhile.
+                    continue
+                self._load(known)
+                known.stored = False
+                known.read = known.source.metrics(known.folder, known.files, known.log, end)
+                names = tuple(known.log.series)
+                known.names, known.epoch = self._shapes.setdefault(names, names), known.log.epoch()
+                if known.read and not known.joined and not is_active(known):
+                    self._store(known)
+            if time.monotonic() > end:
+                return number + known.read
+        return len(runs)
+
+    def _store(self, known: Known) -> None:
+        if self._index is None or known.facts is None or known.path is None:
+            return
+        num = self._index.put(known.path, known.source.origin, known.files, known.facts, known.log)
+        if num is not None:
+            known.num, known.stored = num, True
+            self.unload(known)
+
+    async def look(self, top: Path, rolling: int) -> None:
+        """Look once for changes below a folder, without searching it.
+
+        Parameters
+        ----------
+        top
+            The folder.
+        rolling
+            Number of the look; each one checks another part of the other runs and folders.
+        """
+        area, runs = self.area(top), self.below(top)
+        others = [known for known in runs if not is_active(known)]
+        share = max(1, len(others) // CHECKED_AT_ONCE)
+        await self.refresh([*filter(is_active, runs), *others[rolling % share :: share]])
+        folders = list(area.parents)
+        homes = {known.folder.parent for known in runs}
+        share = max(1, len(folders) // (10 * CHECKED_AT_ONCE))
+        wanted = [folder for at, folder in enumerate(folders) if folder in homes or at % share == rolling % share]
+        changed = await on_disk(top, changed_folders, wanted, area.parents) if wanted else []
+        if any(folder not in self.runs for folder in changed):
+            await self.search(top)
+
+
+def is_active(known: Known) -> bool:
+    """Return True if the files of a run are likely to change."""
+    if known.facts is None:
+        return known.problem is None
+    limit = {"Running": RUNNING_SECONDS, "Events": ACTIVE_SECONDS}.get(known.facts.status, 0.0)
+    return time.time() - known.written_at < limit
+
+
+def run_id(path: str) -> str:
+    """Return the id of a run: a hash of its folder's path in the contents API."""
+    return hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()
+
+
+def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
+    """Read the facts of runs whose files have changed (blocking); return those that have changed, and those gone."""
+    changed, gone = [], []
+    for known in runs:
+        files = known.source.files(known.folder)
+        if files == known.files and (known.facts is not None or known.problem is not None):
+            continue
+        if not files:
+            gone.append(known)
+            continue
+        try:
+            known.facts = known.source.facts(known.folder)
+            known.problem = None
+        except NotReadable as problem:
+            known.problem = _("The file can't be read: {problem}.", problem=str(problem)[:300])
+        except OSError as problem:
+            known.problem = _("The file can't be read: {problem}.", problem=problem.strerror or str(problem))
+        known.files, known.read = files, False
+        changed.append(known)
+    return changed, gone

@@ -1,0 +1,1 @@
+"""Handlers of jobs: actions, code, logs, use of resources, stacks, sweeps and tries."""
