@@ -6,7 +6,7 @@ import {
 } from '@jupyterlab/application';
 import { ITranslator } from '@jupyterlab/translation';
 import { ApiClient } from '../api/client';
-import { Jobs } from './jobs';
+import { Jobs } from './model/jobs';
 import { IJobs, IJobsModel } from '../tokens';
 import { whenIdle } from '../common/idle';
 import { loadTranslation } from '../common/translation';

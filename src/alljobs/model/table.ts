@@ -8,7 +8,7 @@ import { readFilter } from '../../common/filter/compile';
 import { Fields } from '../../common/filter/fields';
 import { FilterProblem } from '../../common/filter/parse';
 import { isEqual, memoized } from '../../common/memo';
-import { Selection } from '../../common/selection';
+import { Selection } from '../../common/grid/selection';
 import { labelOf } from '../../jobs/engines';
 import { IJobsModel } from '../../tokens';
 import {

@@ -5,7 +5,7 @@ import {
 } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Check } from '../../ui/Check';
+import { Check } from '../../ui/table/Check';
 import { Icon } from '../../ui/Icon';
 import { IJobColumn, NAME_COLUMN } from '../model/columns';
 import { DEFAULT_VIEW, IOrder } from '../model/view';

@@ -1,8 +1,8 @@
 /** The grid of jobs. Only the rows near the visible part are in the document. */
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
-import { useGridFocus } from '../../common/useGridFocus';
-import { useWindow } from '../../common/useWindow';
+import { useGridFocus } from '../../common/grid/useGridFocus';
+import { useWindow } from '../../common/grid/useWindow';
 import { TableRow } from '../model/rows';
 import { JobTableModel } from '../model/table';
 import { ICellContext } from './cells';

@@ -14,7 +14,7 @@ import { useTicking } from '../../common/hooks';
 import { JobName } from '../../jobs/JobName';
 import { jobTitle } from '../../jobs/sentence';
 import { LinkButton } from '../../ui/Buttons';
-import { Check } from '../../ui/Check';
+import { Check } from '../../ui/table/Check';
 import { Icon } from '../../ui/Icon';
 import { tensorBoardIcon } from '../../ui/icons';
 import { logIcon } from '../../ui/pageIcons';

@@ -16,7 +16,7 @@ import {
 } from '../model/nodes';
 import { CapacityBar } from './CapacityBar';
 import { Icon } from '../../ui/Icon';
-import { compareCells, Grid, IColumn, ISort } from '../../ui/Table';
+import { compareCells, Grid, IColumn, ISort } from '../../ui/table/Table';
 
 /** Column by which the table can be sorted. */
 type NodeColumn = IColumn<NodeCapacity> &

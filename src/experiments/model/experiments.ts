@@ -19,7 +19,7 @@ import {
   TableRow
 } from './rows';
 import { RunStore } from './runStore';
-import { Selection } from '../../common/selection';
+import { Selection } from '../../common/grid/selection';
 import { ITableView } from './view';
 
 /** Runs, views and sweeps of the model. */

@@ -6,7 +6,7 @@ import { Replica } from '../../api/types';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { logIcon } from '../../ui/pageIcons';
-import { compareCells, Grid, IColumn, IOpening } from '../../ui/Table';
+import { compareCells, Grid, IColumn, IOpening } from '../../ui/table/Table';
 import { replicaColumns } from './columns';
 import { ReplicaDetail } from './ReplicaDetail';
 

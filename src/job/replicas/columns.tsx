@@ -5,7 +5,7 @@ import { JobState } from '../../api/aliases';
 import { Replica } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
-import { IColumn } from '../../ui/Table';
+import { IColumn } from '../../ui/table/Table';
 import { Age, Duration, Time } from '../../ui/Time';
 
 /** CSS class of columns with numbers. */

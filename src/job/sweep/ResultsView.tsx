@@ -11,7 +11,7 @@ import { Banner } from '../../ui/Banner';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
 import { Segments } from '../../ui/Segments';
-import { compareCells, Grid, IColumn, ISort } from '../../ui/Table';
+import { compareCells, Grid, IColumn, ISort } from '../../ui/table/Table';
 import { errorIcon, tensorBoardIcon } from '../../ui/icons';
 import { Goal, IResultRow, ResultsModel } from './results';
 

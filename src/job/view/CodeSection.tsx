@@ -15,7 +15,7 @@ import {
 import { formatBytes } from '../../common/format';
 import { InView } from '../../common/hooks';
 import { LinkButton } from '../../ui/Buttons';
-import { DiffLines } from '../../ui/DiffLines';
+import { DiffLines } from '../../ui/editor/DiffLines';
 
 /** Requests about a job's code. */
 export interface ICodeReader {

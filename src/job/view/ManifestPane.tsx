@@ -11,7 +11,7 @@ import { compareLines, withoutServerParts } from '../model/manifestText';
 import { Banner } from '../../ui/Banner';
 import { IconButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
-import { YamlEditor } from '../../ui/YamlEditor';
+import { YamlEditor } from '../../ui/editor/YamlEditor';
 import { useManifest } from './useManifest';
 
 /** Properties of the pane. */

@@ -11,7 +11,7 @@ import { Icon } from '../../ui/Icon';
 import { folderOf } from '../content/entrypoints';
 import { SegmentsField } from '../parts/choices';
 import { useFixed, useLaunch, useModel } from '../parts/context';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 import { Row, useField } from '../parts/Row';
 import { PathField } from '../parts/TextField';
 import { GitFields } from './GitFields';

@@ -6,7 +6,7 @@ import { expectApiError } from '../../api/errors';
 import { CodeFile, FileDiff, SnapshotPreview } from '../../api/types';
 import { formatBytes } from '../../common/format';
 import { IconButton, LinkButton } from '../../ui/Buttons';
-import { DiffLines } from '../../ui/DiffLines';
+import { DiffLines } from '../../ui/editor/DiffLines';
 import { useLaunch } from '../parts/context';
 import { useSnapshot } from './useSnapshot';
 

@@ -9,8 +9,8 @@ import { imagesOf } from '../content/presets';
 import { Row, useField } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
-import { Fold } from '../parts/Fold';
-import { IFolding } from '../parts/Group';
+import { Fold } from '../parts/groups/Fold';
+import { IFolding } from '../parts/groups/Group';
 
 type Runtime = JobSpec['runtime'];
 type PullPolicy = NonNullable<Runtime['pull_policy']>;

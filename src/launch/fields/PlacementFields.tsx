@@ -8,8 +8,8 @@ import { useFixed, useLaunch, useModel } from '../parts/context';
 import { Row, useField } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
-import { Fold } from '../parts/Fold';
-import { IFolding } from '../parts/Group';
+import { Fold } from '../parts/groups/Fold';
+import { IFolding } from '../parts/groups/Group';
 import { PairsField } from '../parts/PairsField';
 
 type Scheduling = JobSpec['scheduling'];

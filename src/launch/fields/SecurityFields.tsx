@@ -7,8 +7,8 @@ import { useLaunch, useModel } from '../parts/context';
 import { CheckField } from '../parts/choices';
 import { NumberField } from '../parts/NumberField';
 import { Row } from '../parts/Row';
-import { Fold } from '../parts/Fold';
-import { IFolding } from '../parts/Group';
+import { Fold } from '../parts/groups/Fold';
+import { IFolding } from '../parts/groups/Group';
 
 type Security = JobSpec['security'];
 

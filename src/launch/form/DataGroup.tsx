@@ -9,7 +9,7 @@ import { useFixed, useLaunch, useModel } from '../parts/context';
 import { FieldErrors, useField, WithLocks } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 
 type Mount = JobSpec['mounts'][number];
 

@@ -7,7 +7,7 @@ import { Row, useField } from '../parts/Row';
 import { SegmentsField, Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
 import { FinishedFields } from '../fields/FinishedFields';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 import { describeLifecycle, RestartPolicy } from '../content/lifecycleText';
 
 const RESTART = '/replica_specs/0/restart_policy';

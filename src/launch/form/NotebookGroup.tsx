@@ -6,13 +6,13 @@ import {
   NOTEBOOK_INSTALL_OPTION
 } from '../../api/constants';
 import { NotebookCell, NotebookInfo } from '../../api/types';
-import { useWindow } from '../../common/useWindow';
+import { useWindow } from '../../common/grid/useWindow';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { warningIcon } from '../../ui/icons';
 import { cellsValue, runningCells } from '../content/notebookCells';
 import { useLaunch, useModel } from '../parts/context';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 import { FieldErrors, useField } from '../parts/Row';
 
 /** Height of a cell's row in px; the style sheet has the same number. */

@@ -2,10 +2,10 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec } from '../../api/types';
-import { ClusterSize } from '../fields/ClusterSize';
+import { ClusterSize } from '../fields/size/ClusterSize';
 import { useLaunch, useModel } from '../parts/context';
-import { Group, IFolding } from '../parts/Group';
-import { LocalSize } from '../fields/LocalSize';
+import { Group, IFolding } from '../parts/groups/Group';
+import { LocalSize } from '../fields/size/LocalSize';
 import { TorchrunFields } from '../fields/TorchrunFields';
 
 /** Group “Size”, with different fields for engines with and without pods. */

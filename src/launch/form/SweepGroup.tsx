@@ -4,7 +4,7 @@ import * as React from 'react';
 import { MAX_INT32 } from '../../api/constants';
 import { OnFailure } from '../content/sweep';
 import { LaunchModel } from '../model/launch';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 import { NumberField } from '../parts/NumberField';
 import { Row, useFieldId } from '../parts/Row';
 import { useLaunch, useModel } from '../parts/context';

@@ -9,7 +9,7 @@ import { useFixed, useLaunch, useModel } from '../parts/context';
 import { CheckField } from '../parts/choices';
 import { PathField, TextField } from '../parts/TextField';
 import { Row } from '../parts/Row';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 
 /** Group “TensorBoard”. */
 export function TensorBoardGroup({

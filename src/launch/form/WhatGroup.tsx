@@ -10,7 +10,7 @@ import { EnvironmentField } from '../fields/EnvironmentField';
 import { PathField, TextField } from '../parts/TextField';
 import { Row, useField } from '../parts/Row';
 import { Select } from '../parts/choices';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 import { KernelField } from '../fields/KernelField';
 import { OptionFields } from '../fields/OptionFields';
 import { PairsField } from '../parts/PairsField';

@@ -6,7 +6,7 @@ import { LaunchModel } from '../model/launch';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useDraft, useLaunch, useModel } from '../parts/context';
 import { Row } from '../parts/Row';
-import { Group, IFolding } from '../parts/Group';
+import { Group, IFolding } from '../parts/groups/Group';
 import { ImageFields } from '../fields/ImageFields';
 import { PlacementFields } from '../fields/PlacementFields';
 import { QueueField } from '../fields/QueueField';

@@ -8,7 +8,7 @@ import { fixingLock } from '../content/locks';
 import { isEqual } from '../../common/memo';
 import { useValue } from '../../common/hooks';
 import { IWithShortcut } from '../../common/shortcut';
-import { ILinePlace } from '../../ui/YamlEditor';
+import { ILinePlace } from '../../ui/editor/YamlEditor';
 
 /** Actions of the form that need the lab. */
 export interface ILaunchActions {

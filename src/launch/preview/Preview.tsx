@@ -3,7 +3,7 @@ import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Icon } from '../../ui/Icon';
 import { Segments } from '../../ui/Segments';
-import { ILinePlace } from '../../ui/YamlEditor';
+import { ILinePlace } from '../../ui/editor/YamlEditor';
 import { SnapshotPane } from '../code/SnapshotPane';
 import { useLaunch, useModel } from '../parts/context';
 import { TryPane } from '../tries/TryPane';

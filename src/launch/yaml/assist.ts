@@ -24,7 +24,7 @@ import {
 } from '@codemirror/view';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { KindSchema, SchemaNode } from '../../api/types';
-import { problemsAt } from '../../ui/yamlMarks';
+import { problemsAt } from '../../ui/editor/yamlMarks';
 import { indentAfter, keyAt, positionAt } from './position';
 import { fieldsOf, nodeAt, pathText, typeText, valuesOf } from './schema';
 

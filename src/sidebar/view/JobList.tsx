@@ -19,7 +19,7 @@ import { CommandIDs } from '../../tokens';
 import { useWidth } from '../../common/hooks';
 import { RunCommand } from '../../common/commands';
 import { Icon } from '../../ui/Icon';
-import { useWindow } from '../../common/useWindow';
+import { useWindow } from '../../common/grid/useWindow';
 import { JobListRow } from './JobListRow';
 import { SweepRow } from './SweepRow';
 import { wraps } from './text';

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { ApiClient } from '../../../src/api/client';
 import { NodeCapacity, NodeList, Subscribe } from '../../../src/api/types';
 import { NodesView } from '../../../src/cluster/view/NodesView';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { NodesModel } from '../../../src/cluster/model/nodes';
 import {
   GIB,

@@ -2,7 +2,7 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { StateDB } from '@jupyterlab/statedb';
 import { CommandRegistry } from '@lumino/commands';
 import { ApiClient } from '../../../src/api/client';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { nodesPlugin } from '../../../src/cluster/plugin';
 import { CommandIDs } from '../../../src/tokens';
 import { DeferredWidget } from '../../../src/shell/deferred';

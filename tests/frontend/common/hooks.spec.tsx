@@ -3,7 +3,7 @@ import { Signal } from '@lumino/signaling';
 import { act, render, renderHook } from '@testing-library/react';
 import * as React from 'react';
 import { InView, useValue } from '../../../src/common/hooks';
-import { useFolding } from '../../../src/launch/parts/useFolding';
+import { useFolding } from '../../../src/launch/parts/groups/useFolding';
 import { LaunchStore } from '../../../src/launch/model/store';
 
 describe('useValue', () => {

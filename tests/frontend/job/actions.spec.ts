@@ -3,7 +3,7 @@ import { Dialog, Notification } from '@jupyterlab/apputils';
 import { CommandRegistry } from '@lumino/commands';
 import { ApiClient } from '../../../src/api/client';
 import { JobSummary } from '../../../src/api/types';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { actionsPlugin } from '../../../src/job/actions';
 import { CommandIDs } from '../../../src/tokens';
 import { FakeServer, json, snapshot, someJob } from '../fakes';

@@ -6,7 +6,7 @@ import { Widget } from '@lumino/widgets';
 import { ApiClient } from '../../../src/api/client';
 import { serverNow } from '../../../src/common/clock';
 import { Notice } from '../../../src/api/types';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { notificationsPlugin } from '../../../src/lab/notifications';
 import { FakeServer, json, snapshot, someJob } from '../fakes';
 

@@ -6,7 +6,7 @@ import { ApiClient } from '../../../src/api/client';
 import { EngineName } from '../../../src/api/aliases';
 import { JobSpec } from '../../../src/api/types';
 import { GPU } from '../../../src/launch/content/form';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { LaunchStore } from '../../../src/launch/model/store';
 import { Shown, someCapacity, somePool } from '../capacityFakes';
@@ -28,9 +28,9 @@ jest.mock('../../../src/launch/parts/NumberField', () =>
 jest.mock('../../../src/launch/parts/choices', () =>
   mockByField('../../../src/launch/parts/choices', 'Select')
 );
-jest.mock('../../../src/launch/parts/Summary', () => {
+jest.mock('../../../src/launch/parts/groups/Summary', () => {
   const { noted } = jest.requireActual('../drawn');
-  const parts = jest.requireActual('../../../src/launch/parts/Summary');
+  const parts = jest.requireActual('../../../src/launch/parts/groups/Summary');
   return { SummaryText: noted(parts.SummaryText, () => 'summary') };
 });
 jest.mock('../../../src/launch/form/Header', () => ({
@@ -53,11 +53,11 @@ jest.mock('../../../src/launch/preview/Checks', () => ({
   ...jest.requireActual('../../../src/launch/preview/Checks'),
   Checks: mockNoted('preview/Checks')
 }));
-jest.mock('../../../src/ui/YamlEditor', () => ({
+jest.mock('../../../src/ui/editor/YamlEditor', () => ({
   YamlEditor: (props: object) => JSON.stringify(props)
 }));
-jest.mock('../../../src/launch/fields/FreeNow', () => ({
-  FreeNow: mockNoted('fields/FreeNow')
+jest.mock('../../../src/launch/fields/size/FreeNow', () => ({
+  FreeNow: mockNoted('fields/size/FreeNow')
 }));
 
 /** A module one of whose parts notes the field that it is drawn for. */

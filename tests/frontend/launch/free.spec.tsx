@@ -2,7 +2,7 @@ import { StateDB } from '@jupyterlab/statedb';
 import { act, fireEvent, screen, within } from '@testing-library/react';
 import { ApiClient } from '../../../src/api/client';
 import { Capacity, Subscribe } from '../../../src/api/types';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { Shown, someCapacity, somePool, someQuota } from '../capacityFakes';
 import { ClusterServer, someEngines } from '../clusterFakes';

@@ -15,7 +15,7 @@ import { Widget } from '@lumino/widgets';
 import { LaunchWidget } from '../../../src/launch/widget';
 import { ApiClient } from '../../../src/api/client';
 import { EngineInfo, JobSpec, PrefillRequest } from '../../../src/api/types';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { ISavedTab, LaunchStore } from '../../../src/launch/model/store';
 import { launchPlugin } from '../../../src/launch/plugin';

@@ -11,7 +11,7 @@ import {
   Subscribe
 } from '../../../src/api/types';
 import { Monitor } from '../../../src/sidebar/view/Monitor';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { CommandIDs } from '../../../src/tokens';
 import { MonitorModel } from '../../../src/sidebar/widget';
 import {

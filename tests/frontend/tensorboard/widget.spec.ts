@@ -5,7 +5,7 @@ import { Widget } from '@lumino/widgets';
 import schema from '../../../jupyterlab_t9kjob/schema/tensorboard.json';
 import { ApiClient } from '../../../src/api/client';
 import { Reason } from '../../../src/api/types';
-import { Jobs } from '../../../src/jobs/jobs';
+import { Jobs } from '../../../src/jobs/model/jobs';
 import { TensorBoardPages } from '../../../src/tensorboard/pages';
 import { TensorBoardWidget } from '../../../src/tensorboard/widget';
 import {

@@ -8,7 +8,7 @@ import * as React from 'react';
 import { Icon } from '../../../ui/Icon';
 import { ITableColumn, NAME_COLUMN } from '../../model/columns';
 import { IOrder } from '../../model/view';
-import { Check } from '../../../ui/Check';
+import { Check } from '../../../ui/table/Check';
 import { columnLabel, modeText } from '../text';
 
 interface IHeadProps {

@@ -7,7 +7,7 @@ import { ITableColumn } from '../../model/columns';
 import { IGroup } from '../../model/rows';
 import { RunRow as IRow } from '../../../api/types';
 import { Cell, cellTitle, ICellActions, RunName } from './cells';
-import { Check } from '../../../ui/Check';
+import { Check } from '../../../ui/table/Check';
 import { formatMetric, runsText } from '../text';
 
 /** Actions of a row. The object is the same in all renderings. */

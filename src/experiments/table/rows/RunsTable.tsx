@@ -1,8 +1,8 @@
 /** The table of runs. Only the rows near the visible part are in the document. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { useGridFocus } from '../../../common/useGridFocus';
-import { useWindow } from '../../../common/useWindow';
+import { useGridFocus } from '../../../common/grid/useGridFocus';
+import { useWindow } from '../../../common/grid/useWindow';
 import { ITableColumn } from '../../model/columns';
 import { ExperimentsModel } from '../../model/experiments';
 import { sharedNames, TableRow } from '../../model/rows';

@@ -1,6 +1,6 @@
 import { ApiClient } from '../../../../src/api/client';
 import { EngineInfo, NodeList } from '../../../../src/api/types';
-import { Jobs } from '../../../../src/jobs/jobs';
+import { Jobs } from '../../../../src/jobs/model/jobs';
 import { NodesModel } from '../../../../src/cluster/model/nodes';
 import { someCapacity, someNode } from '../../capacityFakes';
 import { someCluster } from '../../fakeJob';

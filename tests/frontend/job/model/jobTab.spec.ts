@@ -1,6 +1,6 @@
 import { ApiClient } from '../../../../src/api/client';
 import { JobTabModel, JobTabStore } from '../../../../src/job/model/jobTab';
-import { Jobs } from '../../../../src/jobs/jobs';
+import { Jobs } from '../../../../src/jobs/model/jobs';
 import { FakeServer, FakeSocket, json, snapshot } from '../../fakes';
 
 const ID = 'local::mnist-ddp-1:u1';

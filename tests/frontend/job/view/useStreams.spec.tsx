@@ -4,7 +4,7 @@ import { ApiClient } from '../../../../src/api/client';
 import { Job } from '../../../../src/api/types';
 import { useStreams } from '../../../../src/job/view/useStreams';
 import { JobTabModel, JobTabStore } from '../../../../src/job/model/jobTab';
-import { Jobs } from '../../../../src/jobs/jobs';
+import { Jobs } from '../../../../src/jobs/model/jobs';
 import { fullJob } from '../../fakeJob';
 import { FakeServer, json } from '../../fakes';
 import { someStream } from '../../fakeLog';

@@ -9,7 +9,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { waitFor } from '@testing-library/dom';
 import { KindSchema, SchemaNode } from '../../../../src/api/types';
 import { yamlAssist } from '../../../../src/launch/yaml/assist';
-import { lineMarks, markLines } from '../../../../src/ui/yamlMarks';
+import { lineMarks, markLines } from '../../../../src/ui/editor/yamlMarks';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
 

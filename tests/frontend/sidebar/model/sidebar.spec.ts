@@ -12,7 +12,7 @@ import {
   sectionsOf,
   sweepText
 } from '../../../../src/sidebar/model/sidebar';
-import { offsetsOf, windowOf } from '../../../../src/common/windowing';
+import { offsetsOf, windowOf } from '../../../../src/common/grid/windowing';
 import { someJob } from '../../fakes';
 
 const trans = nullTranslator.load('');

@@ -2,10 +2,10 @@
 
 import { DisposableDelegate, IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
-import { Action } from '../api/aliases';
-import { ApiClient } from '../api/client';
-import { ApiError, expectApiError } from '../api/errors';
-import { JsonSocket } from '../api/stream';
+import { Action } from '../../api/aliases';
+import { ApiClient } from '../../api/client';
+import { ApiError, expectApiError } from '../../api/errors';
+import { JsonSocket } from '../../api/stream';
 import {
   Capacity,
   EngineInfo,
@@ -15,15 +15,15 @@ import {
   StreamMessage,
   Subscribe,
   TensorBoard
-} from '../api/types';
-import { Connection, IJobsModel, IJobWatch } from '../tokens';
-import { serverNow, setServerTime } from '../common/clock';
+} from '../../api/types';
+import { Connection, IJobsModel, IJobWatch } from '../../tokens';
+import { serverNow, setServerTime } from '../../common/clock';
 import { DeletedJobs } from './deletedJobs';
 import { JobWatch, IWatched } from './jobWatch';
-import { Notices } from './notices';
+import { Notices } from '../notices';
 import { PendingActions } from './pendingActions';
-import { restAfter } from '../common/throttle';
-import { isActive } from './phase';
+import { restAfter } from '../../common/throttle';
+import { isActive } from '../phase';
 
 /** After an answered request, the action stays pending for at most this time in ms, unless a push shows it before. */
 const ANSWER_GRACE = 1000;

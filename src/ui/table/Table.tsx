@@ -5,9 +5,9 @@ import {
   caretUpEmptyThinIcon
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { useGridFocus } from '../common/useGridFocus';
-import { useWindow } from '../common/useWindow';
-import { Icon } from './Icon';
+import { useGridFocus } from '../../common/grid/useGridFocus';
+import { useWindow } from '../../common/grid/useWindow';
+import { Icon } from '../Icon';
 
 // The collator is created once: `localeCompare` without one takes about a hundred times as long.
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });

@@ -1,17 +1,22 @@
 /** Fields of the size of a job in a cluster: nodes, accelerators, CPU, memory and shared memory. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { MAX_NODES, MAX_PROCESSES } from '../../api/constants';
-import { JobSpec } from '../../api/types';
-import { amountNote } from '../../cluster/model/capacityText';
-import { DEVICE, GPU } from '../content/form';
-import { useShown } from '../../common/hooks';
-import { useDraft, useLaunch, useModel, useOptional } from '../parts/context';
+import { MAX_NODES, MAX_PROCESSES } from '../../../api/constants';
+import { JobSpec } from '../../../api/types';
+import { amountNote } from '../../../cluster/model/capacityText';
+import { DEVICE, GPU } from '../../content/form';
+import { useShown } from '../../../common/hooks';
+import {
+  useDraft,
+  useLaunch,
+  useModel,
+  useOptional
+} from '../../parts/context';
 import { DeviceKind } from './DeviceKind';
-import { CheckField } from '../parts/choices';
-import { NumberField } from '../parts/NumberField';
-import { Row } from '../parts/Row';
-import { TextField } from '../parts/TextField';
+import { CheckField } from '../../parts/choices';
+import { NumberField } from '../../parts/NumberField';
+import { Row } from '../../parts/Row';
+import { TextField } from '../../parts/TextField';
 import { FreeNow } from './FreeNow';
 import { ProcessesField } from './ProcessesField';
 

@@ -1,11 +1,11 @@
 /** Group of fields that folds to one line. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { errorIcon, warningIcon } from '../../ui/icons';
-import { lockIcon } from '../../ui/pageIcons';
-import { Icon } from '../../ui/Icon';
-import { useLaunch, useModel } from './context';
-import { FoldName, GroupName, describeField } from './fieldNames';
+import { errorIcon, warningIcon } from '../../../ui/icons';
+import { lockIcon } from '../../../ui/pageIcons';
+import { Icon } from '../../../ui/Icon';
+import { useLaunch, useModel } from '../context';
+import { FoldName, GroupName, describeField } from '../fieldNames';
 import { Summary, SummaryText } from './Summary';
 
 /** State of the form's groups and folds. */

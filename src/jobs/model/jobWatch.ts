@@ -1,8 +1,8 @@
 /** Live view of one job. */
 
 import { ISignal, Signal } from '@lumino/signaling';
-import { JobDetail } from '../api/types';
-import { IJobWatch } from '../tokens';
+import { JobDetail } from '../../api/types';
+import { IJobWatch } from '../../tokens';
 
 /** Last message about a job, shared by all watches of the job. */
 export interface IWatched {

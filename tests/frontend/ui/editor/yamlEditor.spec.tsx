@@ -1,8 +1,8 @@
 import { CommandRegistry } from '@lumino/commands';
 import { render } from '@testing-library/react';
 import * as React from 'react';
-import { YamlEditor } from '../../../src/ui/YamlEditor';
-import { someEditors } from '../editors';
+import { YamlEditor } from '../../../../src/ui/editor/YamlEditor';
+import { someEditors } from '../../editors';
 
 describe('the editor of a manifest', () => {
   const run = jest.fn();

@@ -1,8 +1,8 @@
 /** One-line summary of a closed group or fold. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { LaunchModel } from '../model/launch';
-import { useLaunch, useModel } from './context';
+import { LaunchModel } from '../../model/launch';
+import { useLaunch, useModel } from '../context';
 
 /** Returns the summary of a group or fold. */
 export type Summary = (model: LaunchModel, trans: TranslationBundle) => string;

@@ -1,23 +1,23 @@
 /** Table of the accelerators that are free in the cluster, shown beside the form's size. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Pool, QuotaLine } from '../../api/types';
+import { Pool, QuotaLine } from '../../../api/types';
 import {
   knowsNodes,
   leftOf,
   limitsOf,
   poolsFor,
   quotaOf
-} from '../../cluster/model/capacity';
+} from '../../../cluster/model/capacity';
 import {
   labelled,
   mayUseText,
   poolTitle,
   quotaText
-} from '../../cluster/model/capacityText';
-import { poolNames } from '../../cluster/model/devices';
-import { formatAmount, formatFree } from '../../common/format';
-import { useLaunch, useModel } from '../parts/context';
+} from '../../../cluster/model/capacityText';
+import { poolNames } from '../../../cluster/model/devices';
+import { formatAmount, formatFree } from '../../../common/format';
+import { useLaunch, useModel } from '../../parts/context';
 
 /** Number of pools with a row. The pools that the form requests always have a row. */
 const POOLS = 6;

@@ -1,9 +1,9 @@
 /** Rows within a group that fold to one line. */
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Icon } from '../../ui/Icon';
-import { useLaunch, useModel } from './context';
-import { FoldName, describeField } from './fieldNames';
+import { Icon } from '../../../ui/Icon';
+import { useLaunch, useModel } from '../context';
+import { FoldName, describeField } from '../fieldNames';
 import { IFolding } from './Group';
 import { Summary, SummaryText } from './Summary';
 

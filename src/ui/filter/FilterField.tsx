@@ -2,12 +2,12 @@
 import { closeIcon, filterIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { complete, ICompletion, writeName } from '../common/filter/complete';
-import { Fields } from '../common/filter/fields';
-import { FilterProblem } from '../common/filter/parse';
-import { IconButton, LinkButton } from './Buttons';
-import { Icon } from './Icon';
-import { errorIcon } from './icons';
+import { complete, ICompletion, writeName } from '../../common/filter/complete';
+import { Fields } from '../../common/filter/fields';
+import { FilterProblem } from '../../common/filter/parse';
+import { IconButton, LinkButton } from '../Buttons';
+import { Icon } from '../Icon';
+import { errorIcon } from '../icons';
 
 interface IFilterFieldProps<Row> {
   /** Accessible name. */

@@ -1,12 +1,12 @@
 /** Field of the kind of accelerators. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Pool } from '../../api/types';
-import { poolNames } from '../../cluster/model/devices';
-import { formatAmount, formatFree } from '../../common/format';
-import { GPU } from '../content/form';
-import { Combobox, IChoice } from '../parts/Combobox';
-import { useLaunch, useModel } from '../parts/context';
+import { Pool } from '../../../api/types';
+import { poolNames } from '../../../cluster/model/devices';
+import { formatAmount, formatFree } from '../../../common/format';
+import { GPU } from '../../content/form';
+import { Combobox, IChoice } from '../../parts/Combobox';
+import { useLaunch, useModel } from '../../parts/context';
 
 /** A choice of the field: a resource, or one product of a resource. */
 interface IKind extends IChoice {

@@ -1,10 +1,10 @@
 /** List of deleted jobs whose records are kept. */
 
 import { DisposableDelegate, IDisposable } from '@lumino/disposable';
-import { ApiClient } from '../api/client';
-import { expectApiError } from '../api/errors';
-import { JobSummary } from '../api/types';
-import { IDeletedJobs } from '../tokens';
+import { ApiClient } from '../../api/client';
+import { expectApiError } from '../../api/errors';
+import { JobSummary } from '../../api/types';
+import { IDeletedJobs } from '../../tokens';
 
 /** Number of jobs in a request; the server's maximum. */
 const PAGE = 1000;

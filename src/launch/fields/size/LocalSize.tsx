@@ -1,13 +1,13 @@
 /** Fields of the size of a job without pods: processes, GPUs and simulated nodes. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { MAX_NODES, MAX_PROCESSES } from '../../api/constants';
-import { DeviceInfo, JobSpec, Machine } from '../../api/types';
-import { formatMemory } from '../../common/format';
-import { DEVICE, GPU } from '../content/form';
-import { useLaunch, useModel } from '../parts/context';
-import { NumberField } from '../parts/NumberField';
-import { Row } from '../parts/Row';
+import { MAX_NODES, MAX_PROCESSES } from '../../../api/constants';
+import { DeviceInfo, JobSpec, Machine } from '../../../api/types';
+import { formatMemory } from '../../../common/format';
+import { DEVICE, GPU } from '../../content/form';
+import { useLaunch, useModel } from '../../parts/context';
+import { NumberField } from '../../parts/NumberField';
+import { Row } from '../../parts/Row';
 import { ProcessesField } from './ProcessesField';
 
 const REPLICAS = '/replica_specs/0/replicas';

@@ -1,6 +1,6 @@
 /** Texts about errors of filter expressions. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { FilterProblem } from '../common/filter/parse';
+import { FilterProblem } from '../../common/filter/parse';
 
 /**
  * Return what is wrong with a filter.

@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 import { offsetsOf, windowOf } from './windowing';
-import { useSame } from './hooks';
+import { useSame } from '../hooks';
 
 /** State of a windowed list, and functions to scroll it. */
 export interface IWindow {

@@ -1,8 +1,8 @@
 /** Actions that were requested in this page and whose effect the server has not pushed yet. */
 
-import { Action, PendingAction } from '../api/aliases';
-import { JobSummary } from '../api/types';
-import { isActive } from './phase';
+import { Action, PendingAction } from '../../api/aliases';
+import { JobSummary } from '../../api/types';
+import { isActive } from '../phase';
 
 /** The pending state of each action that has one. */
 const PENDING: Partial<Record<Action, PendingAction>> = {

@@ -1,10 +1,10 @@
 /** Field of the number of torchrun's processes on a node. */
 import * as React from 'react';
-import { MAX_PROCESSES } from '../../api/constants';
-import { SegmentsField } from '../parts/choices';
-import { useLaunch, useModel } from '../parts/context';
-import { NumberField } from '../parts/NumberField';
-import { Row } from '../parts/Row';
+import { MAX_PROCESSES } from '../../../api/constants';
+import { SegmentsField } from '../../parts/choices';
+import { useLaunch, useModel } from '../../parts/context';
+import { NumberField } from '../../parts/NumberField';
+import { Row } from '../../parts/Row';
 
 /** Properties of the field. */
 interface IProcessesFieldProps {

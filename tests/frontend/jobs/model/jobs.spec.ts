@@ -1,10 +1,10 @@
 import { ISignal } from '@lumino/signaling';
-import { ApiClient } from '../../../src/api/client';
-import { ApiError } from '../../../src/api/errors';
-import { Delta, JobSummary } from '../../../src/api/types';
-import { Jobs } from '../../../src/jobs/jobs';
-import { IJobWatch, IJobsModel } from '../../../src/tokens';
-import { someCapacity } from '../capacityFakes';
+import { ApiClient } from '../../../../src/api/client';
+import { ApiError } from '../../../../src/api/errors';
+import { Delta, JobSummary } from '../../../../src/api/types';
+import { Jobs } from '../../../../src/jobs/model/jobs';
+import { IJobWatch, IJobsModel } from '../../../../src/tokens';
+import { someCapacity } from '../../capacityFakes';
 import {
   FakeServer,
   delta,
@@ -12,7 +12,7 @@ import {
   snapshot,
   someJob,
   someTensorBoard
-} from '../fakes';
+} from '../../fakes';
 
 /** Resolves when something changes the next time. */
 const next = ({

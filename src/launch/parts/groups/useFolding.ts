@@ -1,7 +1,7 @@
 /** Hook for the state of the form's groups. */
 import * as React from 'react';
-import { LaunchStore } from '../model/store';
-import { FoldName, GroupName } from './fieldNames';
+import { LaunchStore } from '../../model/store';
+import { FoldName, GroupName } from '../fieldNames';
 import { IFolding } from './Group';
 
 /** Groups and folds that are closed by default, because few jobs need other values than the defaults. */

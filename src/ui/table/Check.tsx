@@ -1,7 +1,7 @@
 /** Box that selects rows. */
 import { checkIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Icon } from './Icon';
+import { Icon } from '../Icon';
 
 interface ICheckProps {
   /** Accessible name. */
