@@ -11,9 +11,9 @@ import { JobTableModel } from './model/table';
 import { DEFAULT_VIEW, readView, readViews } from './model/view';
 import { JobTableView } from './view/JobTableView';
 import '../../style/pages.css';
-import '../../style/experiments.css';
-import '../../style/experiment-toolbar.css';
-import '../../style/all-jobs.css';
+import '../../style/experiments/table.css';
+import '../../style/experiments/toolbar.css';
+import '../../style/alljobs/table.css';
 
 /** Key of the settings of the table in the state database. */
 const STATE_KEY = 'jupyterlab_t9kjob:all-jobs';

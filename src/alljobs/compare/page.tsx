@@ -11,7 +11,7 @@ import { askJobs } from './ask';
 import { ICompareLab, JobCompareView } from './JobCompareView';
 import { JobCompareModel } from './model';
 import '../../../style/pages.css';
-import '../../../style/experiment-pages.css';
+import '../../../style/experiments/pages.css';
 
 const LOOK_KEY = 'jupyterlab_t9kjob:comparison-charts';
 

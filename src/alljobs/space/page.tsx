@@ -11,9 +11,9 @@ import { IAllJobsLab } from '../host';
 import { sizeOf, SpaceModel } from './model';
 import { SpaceView } from './SpaceView';
 import '../../../style/pages.css';
-import '../../../style/experiments.css';
-import '../../../style/experiment-toolbar.css';
-import '../../../style/all-jobs.css';
+import '../../../style/experiments/table.css';
+import '../../../style/experiments/toolbar.css';
+import '../../../style/alljobs/table.css';
 
 /** Jobs that the dialog names. */
 const NAMED = 3;

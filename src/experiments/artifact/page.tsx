@@ -14,8 +14,8 @@ import { IArtifactLab } from './ArtifactHeader';
 import { ArtifactView } from './ArtifactView';
 import { ArtifactModel } from './model';
 import '../../../style/pages.css';
-import '../../../style/experiment-flow.css';
-import '../../../style/experiment-artifact.css';
+import '../../../style/experiments/flow.css';
+import '../../../style/experiments/artifact.css';
 
 /** Create the content of an artifact's tab. */
 export const createArtifactPage: CreatePage = async ({ ids }, lab) => {

@@ -1,7 +1,7 @@
 /** Colours and dashes of lines, from the style sheet of the current theme. */
 import * as React from 'react';
 
-/** Number of colours in `style/experiment-charts.css`. */
+/** Number of colours in `style/experiments/charts.css`. */
 const COLOURS = 8;
 
 /** Dash patterns in px; every line of a chart has its own, so that colour is not the only signal. */

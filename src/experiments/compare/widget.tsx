@@ -8,7 +8,7 @@ import { IRunLab } from '../run/pageLab';
 import { CompareModel } from './model';
 import { CompareView } from './CompareView';
 import '../../../style/pages.css';
-import '../../../style/experiment-pages.css';
+import '../../../style/experiments/pages.css';
 
 /** Content of a comparison's tab. */
 export class CompareWidget extends ReactWidget {

@@ -18,7 +18,7 @@ import { around, firstSteps, found, MOST_DRAWN, related, Steps } from './graph';
 import { layout } from './layout';
 import { FlowToolbar, FlowView } from './FlowToolbar';
 import { fold } from './sweeps';
-import '../../../style/experiment-flow.css';
+import '../../../style/experiments/flow.css';
 
 /** Narrower panels have the table instead of the graph. */
 const NARROW = 760;

@@ -8,7 +8,7 @@ import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
 import { RunView } from './RunView';
 import '../../../style/pages.css';
-import '../../../style/experiment-pages.css';
+import '../../../style/experiments/pages.css';
 
 /** Content of a run's tab. */
 export class RunWidget extends ReactWidget {

@@ -11,8 +11,8 @@ import { RunStore } from '../model/runStore';
 import { readView, readViews } from '../model/view';
 import { RunActions } from './actions';
 import { ExperimentsView } from './ExperimentsView';
-import '../../../style/experiments.css';
-import '../../../style/experiment-toolbar.css';
+import '../../../style/experiments/table.css';
+import '../../../style/experiments/toolbar.css';
 
 /** Key of the settings of the table in the state database. */
 const STATE_KEY = 'jupyterlab_t9kjob:experiments';

@@ -2,8 +2,8 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import '../../../style/experiment-charts.css';
-import '../../../style/resources.css';
+import '../../../style/experiments/charts.css';
+import '../../../style/job/resources.css';
 import { Key } from '../../experiments/charts/Key';
 import { ReadingLine } from '../../experiments/charts/readingLine';
 import { Job, LogMarker, Replica, ResourceView } from '../../api/types';
