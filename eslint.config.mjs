@@ -51,7 +51,7 @@ function layer(files, above, beside = []) {
   ];
   if (beside.length > 0) {
     patterns.push({
-      regex: `^\\.\\./(${beside.join('|')})/`,
+      regex: `^(\\.\\./)+(${beside.join('|')})/`,
       message: 'It is a layer above this one.'
     });
   }
