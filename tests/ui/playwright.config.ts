@@ -17,11 +17,12 @@ const port = Number(process.env.T9KJOB_UI_PORT);
 /** An environment to test in place of the wheel's, such as the one that is developed in. */
 const development = process.env.LAB_ENV && path.resolve(process.env.LAB_ENV);
 
-/** Debian's Chromium, or the browser that the environment names. */
+/** The browser that the environment names, or Debian's Chromium: the headless shell if it is there. */
 function chromium(): string {
+  const find = 'command -v chromium-headless-shell || command -v chromium';
   return (
     process.env.CHROMIUM ||
-    execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim()
+    execFileSync('sh', ['-c', find], { encoding: 'utf8' }).trim()
   );
 }
 

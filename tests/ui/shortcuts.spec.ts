@@ -22,7 +22,10 @@ test('keys act on the log that has the focus', async ({ page, tmpPath }) => {
   const job = jobTab(page);
   const log = job.getByRole('log');
   const times = job.getByRole('button', { name: 'Times (T)' });
+  // By then the tab has given its focus to a part of the page, and takes the log's no more.
+  await expect(log).toContainText('Hello from a job');
   await log.focus();
+  await expect(log).toBeFocused();
   await expect(times).toHaveAttribute('aria-pressed', 'true');
   await page.keyboard.press('t');
   await expect(times).toHaveAttribute('aria-pressed', 'false');
