@@ -16,12 +16,31 @@ export function saveText(text: string, name: string, type: string): void {
   saveFile(new Blob([text], { type: `${type};charset=utf-8` }), name);
 }
 
-/** Save a canvas as a PNG picture on the page's background colour. */
-export function savePicture(canvas: HTMLCanvasElement, title: string): void {
+/** A line of the legend of a picture. */
+export interface IPictureKey {
+  label: string;
+  colour: string;
+  /** Lengths of dashes and gaps in px; empty for a solid line. */
+  dash: readonly number[];
+}
+
+/**
+ * Save a canvas as a PNG picture on the page's background colour.
+ *
+ * @param canvas - The chart.
+ * @param title - Heading of the picture, and the name of its file.
+ * @param legend - The lines of the chart, one below the other.
+ */
+export function savePicture(
+  canvas: HTMLCanvasElement,
+  title: string,
+  legend: readonly IPictureKey[] = []
+): void {
   const copy = document.createElement('canvas');
   const [width, height] = [canvas.width, canvas.height];
   const ratio = window.devicePixelRatio || 1;
-  const head = Math.round(24 * ratio);
+  const row = 18 * ratio;
+  const head = Math.round(24 * ratio + row * legend.length);
   Object.assign(copy, { width, height: height + head });
   const context = copy.getContext('2d');
   if (!context) {
@@ -34,6 +53,18 @@ export function savePicture(canvas: HTMLCanvasElement, title: string): void {
   context.fillStyle = style.color;
   context.font = `600 ${13 * ratio}px ${style.fontFamily}`;
   context.fillText(title, 8 * ratio, 17 * ratio);
+  context.font = `${12 * ratio}px ${style.fontFamily}`;
+  context.lineWidth = 2 * ratio;
+  legend.forEach(({ label, colour, dash }, index) => {
+    const y = 34 * ratio + row * index;
+    context.strokeStyle = colour;
+    context.setLineDash(dash.map(length => length * ratio));
+    context.beginPath();
+    context.moveTo(8 * ratio, y);
+    context.lineTo(32 * ratio, y);
+    context.stroke();
+    context.fillText(label, 40 * ratio, y + 4 * ratio, width - 48 * ratio);
+  });
   context.drawImage(canvas, 0, head);
   copy.toBlob(blob => blob && saveFile(blob, fileName(title, 'png')));
 }

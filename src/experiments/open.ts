@@ -2,6 +2,16 @@
 import { CommandRegistry } from '@lumino/commands';
 import { CommandIDs } from '../tokens';
 
+/** Longest title of a tab: the lab's status bar shows the whole title. */
+const LONGEST_TITLE = 60;
+
+/** Return a name as the title of a tab. */
+export function tabTitle(name: string): string {
+  return name.length > LONGEST_TITLE
+    ? `${name.slice(0, LONGEST_TITLE - 1)}…`
+    : name;
+}
+
 /** A page, as arguments of the command `CommandIDs.openExperiments`. */
 export interface IExperimentPlace {
   /** `runs`, `run`, `comparison` or `artifact`. */

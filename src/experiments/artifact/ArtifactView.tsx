@@ -147,9 +147,11 @@ function FilesPane(props: IPartProps): React.JSX.Element {
 
 /** The runs that made and used the artifact. */
 function Origin({ model, lab, detail, trans }: IPartProps): React.JSX.Element {
+  const hasPage = ({ kind, found }: FlowNode): boolean =>
+    kind !== 'asset' && found;
   const openOne = (nodes: readonly FlowNode[], id: string): void => {
     const node = nodes.find(each => each.id === id);
-    if (node && node.kind !== 'asset' && node.found) {
+    if (node && node.kind !== 'asset') {
       lab.open(node.kind, id);
     }
   };
@@ -180,6 +182,7 @@ function Origin({ model, lab, detail, trans }: IPartProps): React.JSX.Element {
                 <NodeList
                   nodes={nodes}
                   select={id => openOne(nodes, id)}
+                  isLink={hasPage}
                   trans={trans}
                 />
               ) : (

@@ -8,7 +8,7 @@ import { notifyError } from '../../shell/notices';
 import { ExperimentsClient } from '../client';
 import { artifactIcon } from '../flow/NodeIcon';
 import { CreatePage, IExperimentsLab } from '../host';
-import { openArtifact, openRun } from '../open';
+import { openArtifact, openRun, tabTitle } from '../open';
 import { confirmRemoval } from '../removal';
 import { IArtifactLab } from './ArtifactHeader';
 import { ArtifactView } from './ArtifactView';
@@ -93,7 +93,7 @@ class ArtifactWidget extends ReactWidget {
   private _entitle(): void {
     const { detail } = this._model;
     if (detail) {
-      this.title.label = detail.name;
+      this.title.label = tabTitle(detail.name);
       this.title.caption = detail.path ?? detail.name;
     }
   }

@@ -12,10 +12,10 @@ import { drawingOf, IDrawing, ILine, ILook } from './drawing';
 import { Key } from './Key';
 import { valueAt } from './lines';
 import { formatValue } from './numbers';
-import { coloursOf, useTheme } from './palette';
+import { coloursOf, dashOf, useTheme } from './palette';
 import { CHART_HEIGHT, createPlot, IMark } from './plot';
 import { Range, ReadingLine } from './readingLine';
-import { savePicture } from '../../common/saveFile';
+import { IPictureKey, savePicture } from '../../common/saveFile';
 import { axisText } from './text';
 
 interface IChartProps {
@@ -59,8 +59,12 @@ export function Chart(props: IChartProps): React.JSX.Element {
       : [
           {
             label: trans.__('Save as Picture'),
-            execute: () =>
-              plot.current && savePicture(plot.current.ctx.canvas, title)
+            execute: () => {
+              if (plot.current && drawing && ref.current) {
+                const legend = legendOf(drawing, ref.current);
+                savePicture(plot.current.ctx.canvas, title, legend);
+              }
+            }
           }
         ]),
     ...(props.menu ?? [])
@@ -92,6 +96,16 @@ export function Chart(props: IChartProps): React.JSX.Element {
       {props.caption && <p className="jp-t9k-caption">{props.caption}</p>}
     </section>
   );
+}
+
+/** Return the legend of a chart's picture. */
+function legendOf(drawing: IDrawing, element: HTMLElement): IPictureKey[] {
+  const { line } = coloursOf(element);
+  return drawing.lines.map(({ label, style }) => ({
+    label: label.length > 200 ? `${label.slice(0, 200)}…` : label,
+    colour: line(style),
+    dash: dashOf(style)
+  }));
 }
 
 interface IDrawnProps extends IChartProps {

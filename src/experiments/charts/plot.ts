@@ -274,10 +274,15 @@ function drawMark(plot: uPlot, { best, colours }: IPlotOptions): void {
   ctx.textAlign = 'right';
   const isHigh = y - bbox.top < 20 * ratio;
   ctx.textBaseline = isHigh ? 'top' : 'bottom';
-  ctx.fillText(
-    best.label,
+  const at = [
     bbox.left + bbox.width - 2 * ratio,
     y + (isHigh ? 3 : -3) * ratio
-  );
+  ] as const;
+  // The label may lie over a curve.
+  ctx.setLineDash([]);
+  ctx.strokeStyle = colours.background;
+  ctx.lineWidth = 3 * ratio;
+  ctx.strokeText(best.label, ...at);
+  ctx.fillText(best.label, ...at);
   ctx.restore();
 }

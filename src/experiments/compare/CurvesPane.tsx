@@ -33,8 +33,10 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
   useSignal(line.zoomed);
   const [isOpen, setIsOpen] = React.useState(false);
   const { common, partial } = metricsOf(runs, model.goalOf);
-  const first = common.slice(0, MOST_OPEN);
-  const rest = [...common.slice(MOST_OPEN), ...partial];
+  // Without a metric that all runs have, the metrics of most runs are shown.
+  const first = (common.length > 0 ? common : partial).slice(0, MOST_OPEN);
+  const rest = [...common, ...partial].filter(name => !first.includes(name));
+  const missing = rest.filter(name => partial.includes(name)).length;
   const chart = (metric: string): React.JSX.Element => (
     <MetricCurves key={metric} {...props} metric={metric} />
   );
@@ -98,11 +100,11 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
             </strong>{' '}
             <span className="jp-t9k-caption">
               {rest.slice(0, 5).join(', ')}
-              {partial.length > 0 &&
+              {missing > 0 &&
                 ` · ${trans._n(
                   '%1 that not all runs have',
                   '%1 that not all runs have',
-                  partial.length
+                  missing
                 )}`}
             </span>
           </summary>
@@ -133,7 +135,9 @@ function metricsOf(
   const isCommon = (name: string): boolean => counts.get(name) === runs.length;
   return {
     common: names.filter(isCommon),
-    partial: names.filter(name => !isCommon(name))
+    partial: names
+      .filter(name => !isCommon(name))
+      .sort((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0))
   };
 }
 

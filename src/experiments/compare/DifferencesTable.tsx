@@ -71,7 +71,7 @@ export function DifferencesTable(
                     title={labels[index]}
                     onClick={() => lab.openRun(run.id)}
                   >
-                    {labels[index]}
+                    <span>{labels[index]}</span>
                   </LinkButton>
                 </th>
               ))}

@@ -6,6 +6,7 @@ import { Button, LinkButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
 import { IRunLab } from '../run/pageLab';
 import { RunRow } from '../../api/types';
+import { Scalar } from '../types';
 import { axisOf, Brush, filterOf, IAxis, isWithin } from './axes';
 import { metricRows, parameterRows } from './differences';
 import { CompareModel } from './model';
@@ -130,12 +131,17 @@ export function Relations(props: IRelationsProps): React.JSX.Element {
 /** Return the axes that runs can have: parameters that differ, then metrics. */
 function axesOf(runs: readonly RunRow[], { goalOf }: CompareModel): IAxis[] {
   const parameters = parameterRows(runs)
-    .filter(({ differs }) => differs)
+    .filter(({ values }) => isVaried(values))
     .map(({ name }) => axisOf(name, 'parameters', runs, goalOf));
   const metrics = metricRows(runs, goalOf).map(({ name }) =>
     axisOf(name, 'metrics', runs, goalOf)
   );
   return [...parameters, ...metrics];
+}
+
+/** Return true if runs have different values; a run without the value tells nothing. */
+function isVaried(values: readonly (Scalar | undefined)[]): boolean {
+  return new Set(values.filter(value => value !== undefined)).size > 1;
 }
 
 /** Return metrics with the main metric first, then those of validation. */

@@ -1,5 +1,5 @@
 /** Table of a comparison: parameters that differ, best values of metrics, facts about the runs. */
-import { finite } from '../charts/numbers';
+import { finite, formatValue } from '../charts/numbers';
 import { bestOf } from '../run/model/best';
 import { RunRow } from '../../api/types';
 import { Goal, Scalar } from '../types';
@@ -48,14 +48,24 @@ export function metricRows(
   const names = new Set(runs.flatMap(({ metrics }) => Object.keys(metrics)));
   return [...names].map(name => {
     const goal = goalOf(name);
-    const values = runs.map(run => metricOf(run, name, goal) ?? undefined);
+    const numbers = runs.map(run => metricOf(run, name, goal) ?? undefined);
+    const values = runs.map(
+      (run, index) => numbers[index] ?? oddValue(run, name)
+    );
     return {
       name,
       values,
-      best: bestIndices(values, goal),
+      best: bestIndices(numbers, goal),
       differs: differ(values)
     };
   });
+}
+
+/** Return the last value of a metric that never was a finite number as text: “NaN”. */
+function oddValue(run: RunRow, metric: string): string | undefined {
+  return Object.hasOwn(run.metrics, metric)
+    ? formatValue(run.metrics[metric].last)
+    : undefined;
 }
 
 /** Return the best value of a run's metric, or its last value if no direction is known; null without a number. */

@@ -14,10 +14,11 @@ import '../../../style/experiments/pages.css';
 export class CompareWidget extends ReactWidget {
   constructor(
     readonly model: CompareModel,
-    private readonly _lab: IRunLab,
+    lab: Omit<IRunLab, 'close'>,
     private readonly _trans: TranslationBundle
   ) {
     super();
+    this._lab = { ...lab, close: () => this.parent?.dispose() };
     this.addClass('jp-t9k-View');
     this.addClass('jp-t9k-CompareTab');
     this.node.tabIndex = -1;
@@ -61,4 +62,6 @@ export class CompareWidget extends ReactWidget {
       <CompareView model={this.model} lab={this._lab} trans={this._trans} />
     );
   }
+
+  private readonly _lab: IRunLab;
 }

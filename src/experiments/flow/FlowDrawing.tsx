@@ -62,6 +62,12 @@ export function FlowDrawing(props: IFlowDrawingProps): React.JSX.Element {
       target?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
     }
   };
+  React.useEffect(() => {
+    const index = layout.nodes.findIndex(({ node }) => node.id === home);
+    const boxes = group.current?.querySelectorAll('button');
+    boxes?.[index]?.scrollIntoView?.({ block: 'nearest', inline: 'nearest' });
+    // only at first; the user may have scrolled away when the graph is read again
+  }, [home]);
   const show = ({ id }: FlowNode): void => {
     setFocused(id);
     props.select(id);

@@ -66,10 +66,13 @@ export function FlowTable({
 export function NodeList({
   nodes,
   select,
+  isLink = () => true,
   trans
 }: {
   nodes: readonly FlowNode[];
   select(id: string): void;
+  /** Returns false if `select` does nothing for a node. */
+  isLink?(node: FlowNode): boolean;
   trans: TranslationBundle;
 }): React.JSX.Element {
   return (
@@ -77,7 +80,13 @@ export function NodeList({
       {nodes.map(node => (
         <li key={node.id}>
           <NodeIcon node={node} />
-          <LinkButton onClick={() => select(node.id)}>{node.name}</LinkButton>
+          {isLink(node) ? (
+            <LinkButton title={node.name} onClick={() => select(node.id)}>
+              {node.name}
+            </LinkButton>
+          ) : (
+            <span title={node.name}>{node.name}</span>
+          )}
           <span className="jp-t9k-caption">{detailOf(node, trans)}</span>
         </li>
       ))}

@@ -1,7 +1,7 @@
 /** Columns of the table of runs. */
 import { RunColumn, RunRow } from '../../api/types';
 import { Goal } from '../types';
-import { goalOf, IMetricChoices, modeOf } from './fields';
+import { goalOf, IMetricChoices, labelsOf, modeOf } from './fields';
 import { metricValue, MetricMode } from './metrics';
 
 /** A value by which rows are sorted; null without a value. */
@@ -18,6 +18,7 @@ export interface ITableColumn {
     | 'started'
     | 'duration'
     | 'tags'
+    | 'labels'
     | 'note'
     | 'folder'
     | 'parameter'
@@ -37,7 +38,7 @@ export interface ITableColumn {
 
 /** Columns that every table has, in their order before and after the others. */
 const FIRST = ['status', 'job', 'started', 'duration', 'folder'] as const;
-const LAST = ['curve', 'tags', 'note'] as const;
+const LAST = ['curve', 'tags', 'labels', 'note'] as const;
 
 /** Numbers of columns that are shown at first. */
 const DEFAULT_PARAMETERS = 3;
@@ -120,7 +121,8 @@ function compareFor(
     return (a, b) => b.distinct - a.distinct || b.runs - a.runs || byName(a, b);
   }
   const isOfInterest = ({ name, goal }: RunColumn): number =>
-    (/val|eval|test/i.test(name) ? 2 : 0) + (goal === null ? 0 : 1);
+    (/val|eval/i.test(name) ? 3 : /test/i.test(name) ? 2 : 0) +
+    (goal === null ? 0 : 1);
   return (a, b) =>
     b.runs - a.runs || isOfInterest(b) - isOfInterest(a) || byName(a, b);
 }
@@ -159,6 +161,7 @@ const VALUES: Record<
   folder: run => run.path,
   curve: () => null,
   tags: run => run.tags.join(', ') || null,
+  labels: run => labelsOf(run).join(', ') || null,
   note: run => run.note || null
 };
 

@@ -26,6 +26,14 @@ const RUN_FIELDS: Record<string, (run: RunRow) => FieldValue> = {
   'run.epoch': run => run.epoch ?? undefined
 };
 
+/** Labels by which jobs find their runs; the pages show the job in place of them. */
+const JOB_LABEL = /^job(-uid|-request)?=/;
+
+/** Return the different labels that the script gave to a run. */
+export function labelsOf({ labels }: Pick<RunRow, 'labels'>): string[] {
+  return [...new Set(labels)].filter(label => !JOB_LABEL.test(label));
+}
+
 /** Return the direction in which a metric improves: the user's choice, or the server's guess. */
 export function goalOf(column: RunColumn, choices: IMetricChoices): Goal {
   return choices.goals[column.name] ?? column.goal;

@@ -40,7 +40,7 @@ export function FactsTable(props: IFactsTableProps): React.JSX.Element {
     return <p className="jp-t9k-MetricsPane-none">{props.none}</p>;
   }
   return (
-    <div className="jp-t9k-Facts">
+    <div className="jp-t9k-RunFacts">
       <div className="jp-t9k-ChartsToolbar">
         <FilterField
           label={props.filterLabel}
@@ -77,9 +77,11 @@ export function FactsTable(props: IFactsTableProps): React.JSX.Element {
   );
 }
 
-/** Return an object's entries as facts. */
+/** Return an object's entries as facts. What is not known is left out. */
 export function factsOf(
   values: Readonly<Record<string, Scalar>>
 ): { name: string; value: Scalar }[] {
-  return Object.entries(values).map(([name, value]) => ({ name, value }));
+  return Object.entries(values)
+    .filter(([, value]) => value !== null && value !== '')
+    .map(([name, value]) => ({ name, value }));
 }

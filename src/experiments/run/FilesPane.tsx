@@ -34,7 +34,7 @@ export function FilesPane(props: IFilesPaneProps): React.JSX.Element {
     [trans.__('Outputs'), outputs]
   ];
   return (
-    <div className="jp-t9k-Facts">
+    <div className="jp-t9k-RunFacts">
       <div className="jp-t9k-ChartsToolbar">
         <FilterField
           label={trans.__('Filter files')}
@@ -47,7 +47,7 @@ export function FilesPane(props: IFilesPaneProps): React.JSX.Element {
         .map(([title, items]) => (
           <section key={title} aria-label={title}>
             <h3>{title}</h3>
-            <ul className="jp-t9k-Facts-list">
+            <ul className="jp-t9k-RunFacts-list">
               {items.map((item, index) => (
                 <li key={index}>
                   <Associated item={item} lab={lab} trans={trans} />

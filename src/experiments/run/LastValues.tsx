@@ -15,7 +15,6 @@ interface ILastValuesProps {
 /** Last value, best value and number of values of each metric. */
 export function LastValues(props: ILastValuesProps): React.JSX.Element {
   const { model, metrics, trans } = props;
-  const summaries = model.row?.metrics ?? {};
   return (
     <table className="jp-t9k-Table jp-t9k-LastValues">
       <thead>
@@ -37,7 +36,7 @@ export function LastValues(props: ILastValuesProps): React.JSX.Element {
       </thead>
       <tbody>
         {metrics.map(name => {
-          const summary = summaries[name];
+          const summary = model.summary(name);
           const best = bestOf(summary, model.goal(name));
           return (
             <tr key={name}>

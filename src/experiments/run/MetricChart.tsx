@@ -9,7 +9,7 @@ import { formatValue } from '../charts/numbers';
 import { IMark } from '../charts/plot';
 import { Range } from '../charts/readingLine';
 import { leftOutText } from '../charts/text';
-import { bestOf } from './model/best';
+import { bestOf, markedMetric } from './model/best';
 import { IChartMetric, IChartOf } from './model/metricGroups';
 import { RunModel } from './model/run';
 
@@ -99,24 +99,28 @@ function linesOf(
   );
 }
 
-/** Return the line of the best value: of the last type, because values of a validation follow those of the training. */
+/** Return the line of the best value. Its label names the type if the chart has several. */
 function bestMark(
   model: RunModel,
   metrics: readonly IChartMetric[],
   trans: TranslationBundle
 ): IMark | null {
-  for (const { name } of [...metrics].reverse()) {
-    const best = bestOf(model.row?.metrics[name], model.goal(name));
-    if (best) {
-      const value = formatValue(best.value);
-      const label =
-        best.step === null
-          ? trans.__('best %1', value)
-          : trans.__('best %1, step %2', value, formatValue(best.step));
-      return { value: best.value, label };
-    }
+  const marked = markedMetric(metrics);
+  const best =
+    marked && bestOf(model.summary(marked.name), model.goal(marked.name));
+  if (!marked || !best) {
+    return null;
   }
-  return null;
+  const value = formatValue(best.value);
+  const text =
+    best.step === null
+      ? trans.__('best %1', value)
+      : trans.__('best %1, step %2', value, formatValue(best.step));
+  const label =
+    metrics.length > 1 && marked.type
+      ? trans.__('%1: %2', marked.type, text)
+      : text;
+  return { value: best.value, label };
 }
 
 function captionOf(
@@ -126,10 +130,11 @@ function captionOf(
   if (lines === null) {
     return '';
   }
-  return lines.every(({ curve }) => curve.x.length === 0)
+  const curves = lines.map(({ curve }) => curve);
+  const isEmpty = curves.every(
+    ({ x, not_finite: { count } }) => x.length === 0 && count === 0
+  );
+  return isEmpty
     ? trans.__('No values with this x axis.')
-    : leftOutText(
-        lines.map(({ curve }) => curve),
-        trans
-      );
+    : leftOutText(curves, trans);
 }

@@ -183,7 +183,7 @@ function Family(props: IFamilyProps): React.JSX.Element {
   const lowest = charts
     .flatMap(({ metrics }) => metrics)
     .flatMap(({ name }) => {
-      const value = finite(model.row?.metrics[name]?.last);
+      const value = finite(model.summary(name)?.last);
       return value === null ? [] : [{ name, value }];
     })
     .sort((a, b) => a.value - b.value)[0];

@@ -9,8 +9,15 @@ import { tensorBoardIcon } from '../../ui/icons';
 import { Time } from '../../ui/Time';
 import { formatValue } from '../charts/numbers';
 import { RunRow } from '../../api/types';
-import { compareWith, copyAsPandas, editNote, editTags } from './actions';
+import {
+  compareWith,
+  copyAsPandas,
+  deleteRun,
+  editNote,
+  editTags
+} from './actions';
 import { bestOf } from './model/best';
+import { labelsOf } from '../model/fields';
 import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
 import { StatusIcon } from './StatusIcon';
@@ -47,8 +54,17 @@ export function RunHeader(props: IRunHeaderProps): React.JSX.Element {
         {row.archived && (
           <span className="jp-t9k-Tag">{trans.__('archived')}</span>
         )}
+        {labelsOf(row).map(label => (
+          <span
+            key={label}
+            className="jp-t9k-Tag"
+            title={trans.__('Label of the script: %1', label)}
+          >
+            {label}
+          </span>
+        ))}
         {row.tags.map(tag => (
-          <span key={tag} className="jp-t9k-Tag">
+          <span key={tag} className="jp-t9k-Tag" title={tag}>
             {tag}
           </span>
         ))}
@@ -62,6 +78,9 @@ export function RunHeader(props: IRunHeaderProps): React.JSX.Element {
         )}
         <BestValues {...props} />
       </div>
+      {model.detail?.description && (
+        <p className="jp-t9k-RunHeader-note">{model.detail.description}</p>
+      )}
       <p className="jp-t9k-secondary">
         {row.note && <span className="jp-t9k-RunHeader-note">{row.note} </span>}
         <LinkButton onClick={() => void editNote(model, row, lab, trans)}>
@@ -180,6 +199,10 @@ function Actions(props: IRunHeaderProps): React.JSX.Element {
                 void model
                   .change({ archived: !row.archived })
                   .catch(error => lab.notifyError(error))
+            },
+            {
+              label: trans.__('Delete…'),
+              execute: () => void deleteRun(model, row, lab, trans)
             }
           ])
         }

@@ -55,6 +55,14 @@ export function RunView(props: IRunViewProps): React.JSX.Element {
   return (
     <div className="jp-t9k-RunView">
       <RunHeader model={model} row={row} lab={lab} trans={trans} />
+      {model.isGone && (
+        <Banner
+          level="warning"
+          title={trans.__('The folder of this run was deleted or moved.')}
+        >
+          {trans.__('The page shows what was read before.')}
+        </Banner>
+      )}
       {row.status === 'stale' && (
         <Banner
           level="warning"

@@ -1,6 +1,7 @@
 /** Actions on a run that ask the user. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { RunRow } from '../../api/types';
+import { formatBytes } from '../../common/format';
 import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
 
@@ -41,6 +42,28 @@ export async function editNote(
   );
   if (note !== null) {
     await model.change({ note }).catch(error => lab.notifyError(error));
+  }
+}
+
+/** Delete a run after the user has confirmed the list of what goes. The page then closes. */
+export async function deleteRun(
+  model: RunModel,
+  row: RunRow,
+  lab: IRunLab,
+  trans: TranslationBundle
+): Promise<void> {
+  try {
+    const { items, size } = await model.client.remove([model.id], true);
+    const text = {
+      title: trans.__('Delete %1?', row.name),
+      says: trans.__('%1 will be deleted.', formatBytes(size))
+    };
+    if (await lab.confirmRemoval(text, items)) {
+      await model.client.remove([model.id], false);
+      lab.close();
+    }
+  } catch (error) {
+    lab.notifyError(error);
   }
 }
 

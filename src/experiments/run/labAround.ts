@@ -6,10 +6,11 @@ import { CommandIDs } from '../../tokens';
 import { addressSearch } from '../address';
 import { IExperimentsLab } from '../host';
 import { openArtifact, openComparison, openRun } from '../open';
+import { confirmRemoval } from '../removal';
 import { IRunLab } from './pageLab';
 
 /** Return the lab's functions for a page. */
-export function labAround(lab: IExperimentsLab): IRunLab {
+export function labAround(lab: IExperimentsLab): Omit<IRunLab, 'close'> {
   const { jobs, trans } = lab;
   const { commands } = lab.app;
   return {
@@ -35,6 +36,7 @@ export function labAround(lab: IExperimentsLab): IRunLab {
       (await InputDialog.getText({ title, label, text })).value,
     askItems: async (title, items) =>
       (await InputDialog.getMultipleItems({ title, items: [...items] })).value,
+    confirmRemoval: (text, items) => confirmRemoval(text, items, trans),
     copy: (text, done) => {
       Clipboard.copyToSystem(text);
       Notification.success(done, { autoClose: 3000 });

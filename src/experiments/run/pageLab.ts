@@ -1,4 +1,5 @@
 /** Functions of the lab that the pages of a run and of a comparison use. */
+import { RemovalItem } from '../../api/types';
 
 /** The lab around a page. */
 export interface IRunLab {
@@ -24,6 +25,13 @@ export interface IRunLab {
   askText(title: string, label: string, text: string): Promise<string | null>;
   /** Let the user choose some of many; null if the user cancels. */
   askItems(title: string, items: readonly string[]): Promise<string[] | null>;
+  /** Let the user confirm that folders are deleted; they are listed with their sizes. */
+  confirmRemoval(
+    text: { title: string; says: string },
+    items: readonly RemovalItem[]
+  ): Promise<boolean>;
+  /** Close the page's tab. */
+  close(): void;
   /** Copy a text, and confirm it. */
   copy(text: string, done: string): void;
   /** Address of the page of runs, which can be opened in a browser. */

@@ -7,6 +7,7 @@ import { jobIcon } from '../../ui/icons';
 import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
 import { RunView } from './RunView';
+import { tabTitle } from '../open';
 import '../../../style/pages.css';
 import '../../../style/experiments/pages.css';
 
@@ -14,10 +15,11 @@ import '../../../style/experiments/pages.css';
 export class RunWidget extends ReactWidget {
   constructor(
     readonly model: RunModel,
-    private readonly _lab: IRunLab,
+    lab: Omit<IRunLab, 'close'>,
     private readonly _trans: TranslationBundle
   ) {
     super();
+    this._lab = { ...lab, close: () => this.parent?.dispose() };
     this.addClass('jp-t9k-View');
     this.addClass('jp-t9k-RunTab');
     this.node.tabIndex = -1;
@@ -64,8 +66,10 @@ export class RunWidget extends ReactWidget {
   private _entitle(): void {
     const { row } = this.model;
     if (row) {
-      this.title.label = row.name;
+      this.title.label = tabTitle(row.name);
       this.title.caption = `${row.name}\n${row.sentence}`;
     }
   }
+
+  private readonly _lab: IRunLab;
 }

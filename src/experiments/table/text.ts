@@ -25,6 +25,8 @@ export function columnLabel(
       return trans.__('Folder');
     case 'tags':
       return trans.__('Tags');
+    case 'labels':
+      return trans.__('Labels');
     case 'note':
       return trans.__('Note');
     case 'curve':

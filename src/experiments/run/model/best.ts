@@ -2,6 +2,23 @@
 import { finite } from '../../charts/numbers';
 import { RunMetric } from '../../../api/types';
 import { Goal } from '../../types';
+import { IChartMetric } from './metricGroups';
+
+/** Types of metrics by which models are chosen. */
+const VALIDATION = /^(val|valid|validation|validate|eval|evaluation)$/i;
+
+/**
+ * Return the metric of a chart whose best value the chart marks: that of the validation, or the last one. Values of
+ * a test are the best of nothing, because no model is chosen by them.
+ */
+export function markedMetric(
+  metrics: readonly IChartMetric[]
+): IChartMetric | undefined {
+  return (
+    metrics.find(({ type }) => VALIDATION.test(type)) ??
+    metrics[metrics.length - 1]
+  );
+}
 
 /** Return the best value of a metric with its step; null if its direction is unknown or no value is finite. */
 export function bestOf(

@@ -8,7 +8,7 @@ import { ReadingLine } from '../../charts/readingLine';
 import { ExperimentsClient } from '../../client';
 import { folderOfRun } from '../../model/folders';
 import { RunStore } from '../../model/runStore';
-import { RunDetail, RunRow } from '../../../api/types';
+import { RunDetail, RunMetric, RunRow } from '../../../api/types';
 import { Goal, XAxis } from '../../types';
 import { Positions, POSITIONS_WIDTH } from './positions';
 
@@ -26,6 +26,8 @@ export type RunPane = (typeof RUN_PANES)[number];
 const FIRST_WIDTH = 800;
 /** Least time between two readings of a running run's curves, in ms. */
 const REFRESH = 3000;
+/** Metrics that the server takes by name. */
+const MOST_METRICS = 200;
 
 interface IRunModelOptions {
   client: ExperimentsClient;
@@ -79,6 +81,11 @@ export class RunModel implements IDisposable {
     return this._detail?.metrics ?? [];
   }
 
+  /** True if the run's folder was deleted or moved after the run was read. */
+  get isGone(): boolean {
+    return this._isGone;
+  }
+
   /** Error that prevented reading the run; null if it was read. */
   get failure(): ApiError | null {
     return this._failure;
@@ -99,6 +106,12 @@ export class RunModel implements IDisposable {
 
   get isDisposed(): boolean {
     return this.curves.isDisposed;
+  }
+
+  /** Return the last and the best value of a metric; undefined if they are not known. */
+  summary(metric: string): RunMetric | undefined {
+    const metrics = this.row?.metrics ?? {};
+    return Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
   }
 
   /** Return the direction in which a metric improves. */
@@ -184,14 +197,15 @@ export class RunModel implements IDisposable {
     }
   }
 
+  /** Follow the run's folder. The run of a job without a recorder has no folder, so the whole workspace is followed. */
   private _follow(): void {
-    const path = this._detail?.run.path;
-    if (this._store || path == null) {
+    const { _detail: detail } = this;
+    if (this._store || !detail) {
       return;
     }
     this._store = new RunStore(this._options.client, {
-      folder: path,
-      metrics: [],
+      folder: detail.run.path ?? '',
+      metrics: detail.metrics.slice(0, MOST_METRICS),
       curves: []
     });
     this._store.changed.connect(this._onStore, this);
@@ -206,9 +220,12 @@ export class RunModel implements IDisposable {
       }
     }
     const row = store.runs.find(({ id }) => id === this.id);
-    const hadValues = this._row !== null;
+    const isNews = this._row !== null && row !== undefined && row !== this._row;
+    this._isGone =
+      !row &&
+      (store.failure ? store.failure.status === 404 : !store.isScanning);
     this._row = row ?? this._row;
-    if (hadValues && row && !this._timer) {
+    if (isNews && !this._timer) {
       this._timer = window.setTimeout(() => {
         this._timer = 0;
         this._positions = null;
@@ -276,5 +293,6 @@ export class RunModel implements IDisposable {
   private _pane: RunPane = 'metrics';
   private _positions: Promise<Positions> | null = null;
   private _isVisible = false;
+  private _isGone = false;
   private _timer = 0;
 }

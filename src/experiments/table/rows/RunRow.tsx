@@ -64,7 +64,9 @@ export const RunRow = React.memo((props: IRunRowProps) => {
         className="jp-t9k-Runs-name"
         title={run.name}
       >
-        <RunName {...{ run, hasSuffix, actions, trans }} />
+        <div>
+          <RunName {...{ run, hasSuffix, actions, trans }} />
+        </div>
       </td>
       {columns.map(column => (
         <td

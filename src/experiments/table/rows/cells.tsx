@@ -8,6 +8,7 @@ import { useTicking } from '../../../common/hooks';
 import { LinkButton } from '../../../ui/Buttons';
 import { stateIcons, warningIcon } from '../../../ui/icons';
 import { ITableColumn } from '../../model/columns';
+import { labelsOf } from '../../model/fields';
 import { RunRow } from '../../../api/types';
 import { Curve } from './Curve';
 import { formatClockDuration, formatMetric, formatScalar } from '../text';
@@ -81,6 +82,16 @@ export function Cell(props: ICellProps): React.JSX.Element | null {
           ))}
         </>
       );
+    case 'labels':
+      return (
+        <>
+          {labelsOf(run).map(label => (
+            <span key={label} className="jp-t9k-Runs-tag">
+              {label}
+            </span>
+          ))}
+        </>
+      );
     case 'note':
       return <>{run.note}</>;
     case 'curve':
@@ -114,10 +125,10 @@ export function RunName({
           {run.name}
         </LinkButton>
       ) : (
-        run.name
+        <span>{run.name}</span>
       )}
       {hasSuffix && run.suffix && (
-        <small className="jp-t9k-caption"> {run.suffix}</small>
+        <small className="jp-t9k-caption">{run.suffix}</small>
       )}
       {source && (
         <span className="jp-t9k-Runs-tag" title={originText(source, trans)}>

@@ -2,26 +2,27 @@
 import { ITableColumn } from '../../model/columns';
 
 /** Width of the columns around the others, in px. */
-export const CHECK_WIDTH = 40;
-export const ACTIONS_WIDTH = 44;
+export const CHECK_WIDTH = 36;
+export const ACTIONS_WIDTH = 40;
 
 /** Below this width in px, the table shows the name, the status and one metric. */
 const NARROW = 760;
 
 const WIDTHS: Partial<Record<ITableColumn['kind'], number>> = {
-  status: 170,
-  job: 116,
-  started: 112,
-  duration: 82,
+  status: 144,
+  job: 110,
+  started: 108,
+  duration: 80,
   folder: 170,
   curve: 104,
-  tags: 96,
+  tags: 84,
+  labels: 130,
   note: 180
 };
 
 /** Return the least width of the column of names in a table of a width, in px. */
 export function nameWidth(width: number): number {
-  return isNarrow(width) ? 110 : 160;
+  return isNarrow(width) ? 110 : 150;
 }
 
 /**
@@ -38,7 +39,7 @@ export function columnWidth(column: ITableColumn, width: number): number {
     return known;
   }
   const least = column.kind === 'metric' ? 96 : column.isNumber ? 64 : 90;
-  return Math.min(220, Math.max(least, 40 + 7.2 * column.name.length));
+  return Math.min(220, Math.max(least, 26 + 7 * column.name.length));
 }
 
 /**

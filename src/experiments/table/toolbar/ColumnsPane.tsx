@@ -45,7 +45,7 @@ export function ColumnsPane(props: IColumnsPaneProps): React.JSX.Element {
     },
     { title: trans.__('Metrics'), columns: of('metric') },
     { title: trans.__('Environment'), columns: of('environment') },
-    { title: trans.__('More'), columns: of('curve', 'tags', 'note') }
+    { title: trans.__('More'), columns: of('curve', 'tags', 'labels', 'note') }
   ];
   return (
     <div
