@@ -97,6 +97,11 @@ class ContentsRoot:
         return "" if relative == "." else relative
 
 
+def printable(path: str) -> str:
+    """Return a path as an answer can have it: a name on disk may have bytes that are no UTF-8."""
+    return path.encode("utf-8", "replace").decode()
+
+
 def outside(path: str | Path, folder: Path, field: str, target: Path | None = None) -> FieldError:
     """Return the error for a path outside the root.
 

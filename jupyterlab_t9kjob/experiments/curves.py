@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Final
 
 from .facts import Chunk
-from .library.library import Known, Library
+from .library.known import Known
+from .library.library import Library
 from .model import Axis, Curve, CurvesRequest, NotFinite, Point, Points
-from .series import Part, Position, Series, reduced
+from .series import Part, Position, Series
 
 MOST_POINTS: Final = 1_000_000
 """Points in an answer."""
@@ -62,6 +64,41 @@ def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> li
         )
     for known in runs:
         library.unload(known)
+    return found
+
+
+def reduced(points: Sequence[tuple[float, float]], width: int) -> list[tuple[float, float]]:
+    """Return points of a curve reduced to the smallest and the largest of each pixel, in the order of appearance.
+
+    Consecutive points in one pixel are reduced together, so that steps that go backwards stay as they are.
+
+    Parameters
+    ----------
+    points
+        Pairs of x and y.
+    width
+        Number of pixels between the smallest and the largest x.
+    """
+    if len(points) <= 2 * width:
+        return list(points)
+    xs = [x for x, _y in points]
+    if not math.isfinite(max(xs) - min(xs)):
+        xs = [x / 4 for x in xs]  # The range of the points is larger than the largest number.
+    least = min(xs)
+    scale = width / ((max(xs) - least) or 1.0)
+    if not math.isfinite(scale):  # All points are closer to each other than numbers can tell.
+        scale = 0.0
+    found: list[tuple[float, float]] = []
+    begin = 0
+    for _pixel, group in groupby([min(int((x - least) * scale), width - 1) for x in xs]):
+        end = begin + len(list(group))
+        if end - begin <= 2:
+            found += points[begin:end]
+        else:
+            ys = [y for _x, y in points[begin:end]]
+            low, high = ys.index(min(ys)), ys.index(max(ys))
+            found += [points[begin + index] for index in ({low} if low == high else sorted((low, high)))]
+        begin = end
     return found
 
 
@@ -125,7 +162,7 @@ def chunks_of(known: Known, metric: str, parts: Sequence[Part] | None) -> Iterat
     parts
         Parts of the files to read; None to read all.
     """
-    if known.path is not None:
+    if known.has_files:
         yield from known.source.chunks(known.folder, metric, parts)
     elif not known.parts:  # From the log of a job, of which few values are kept.
         series = known.log.series.get(metric)

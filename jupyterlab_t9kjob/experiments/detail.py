@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from ..contents_paths import ContentsRoot
+from ..contents_paths import ContentsRoot, printable
 from ..core.translation import Text, _
-from .library.library import Known, run_id
+from .library.known import Known, run_id
 from .model import Association, FileEntry, Parameter, RunDetail, RunRow
 from .places import Places
 
@@ -51,7 +51,7 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
 
 
 def _folders(known: Known) -> list[Path]:
-    return [known.folder] if known.path is not None else [part.folder for part in known.parts]
+    return [known.folder] if known.has_files else [part.folder for part in known.parts]
 
 
 def files_of(folder: Path, root: ContentsRoot, most: int = MOST_FILES) -> list[FileEntry]:
@@ -77,8 +77,7 @@ def files_of(folder: Path, root: ContentsRoot, most: int = MOST_FILES) -> list[F
             except OSError:
                 continue
             if api is not None and not file.is_symlink():
-                shown = api.encode("utf-8", "replace").decode()
-                found.append(FileEntry(path=shown, size=status.st_size, modified_at=status.st_mtime))
+                found.append(FileEntry(path=printable(api), size=status.st_size, modified_at=status.st_mtime))
             if len(found) >= most:
                 return found
     return found
@@ -104,7 +103,8 @@ def association_of(entry: dict[str, str], run: Path, root: ContentsRoot, places:
     folder = places.find(run, entry)
     path = root.api(folder) if folder is not None else None
     name = entry.get("name", "")
-    return Association(id=run_id(path) if path else None, kind=kind, name=name, path=path, found=path is not None)
+    shown = printable(path) if path is not None else None
+    return Association(id=run_id(path) if path else None, kind=kind, name=name, path=shown, found=path is not None)
 
 
 def _sources(known: Known) -> dict[str, Text]:

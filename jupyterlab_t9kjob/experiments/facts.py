@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -12,7 +12,7 @@ from .model import Origin
 from .series import PART_BYTES, Locate, Part, Series
 
 
-@dataclass
+@dataclass(slots=True)
 class Facts:
     """A run without its metrics. Everything in it can be written as JSON.
 
@@ -26,6 +26,8 @@ class Facts:
         Plain values by name.
     associations
         Inputs and outputs: kind, name, and the folder or id that the file names.
+    row
+        JSON of the facts that the table shows; empty until they are shown. Facts are not changed after that.
     """
 
     origin: Origin
@@ -42,6 +44,16 @@ class Facts:
     git: dict[str, Any] = field(default_factory=dict)
     associations: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    row: str = ""
+
+    def stored(self) -> dict[str, Any]:
+        """Return the fields for a record, without those that are empty and without `row`."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "row"}
+        return {
+            name: value
+            for name, value in values.items()
+            if name in ("origin", "name") or value not in (None, "", [], {})
+        }
 
 
 @dataclass

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from ..contents_paths import printable
 from ..core.errors import Conflict
 from ..core.translation import _
 from .facts import Source
-from .library.library import Known
+from .library.known import Known
 from .model import Removal, RemovalItem
 from .sources.recorder import ALTERNATIVE_NAME
 
@@ -83,7 +84,7 @@ def listed(targets: Sequence[Target]) -> Removal:
         else:
             sizes = target.files().values()
             size, files = sum(sizes), len(sizes)
-        items.append(RemovalItem(id=target.id, path=target.path, size=size, files=files, ours=target.ours))
+        items.append(RemovalItem(id=target.id, path=printable(target.path), size=size, files=files, ours=target.ours))
     return Removal(items=items, size=sum(item.size for item in items))
 
 

@@ -7,8 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import groupby
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 MOST_BUCKETS: Final = 1024
 PART_BYTES: Final = 4 * 1024 * 1024
@@ -41,6 +40,22 @@ class Sample(NamedTuple):
 
 Locate = Callable[[int], Position]
 """Returns the position of a value by its index; called for few values only, since reading a position takes time."""
+
+
+class LocateMany(Protocol):
+    """A `Locate` that also returns positions of many values at once."""
+
+    def __call__(self, index: int, /) -> Position:
+        """Return the position of a value by its index."""
+
+    def many(self, indexes: Any, /) -> tuple[Any, Any] | None:
+        """Return steps and times of values as arrays of numpy, NaN where they are not known; None if that is slow.
+
+        Parameters
+        ----------
+        indexes
+            Array of numpy with the indexes in rising order.
+        """
 
 
 class Part(NamedTuple):
@@ -213,21 +228,48 @@ class Series:
         rows = numpy.frombuffer(values, values.typecode)[at : at + taken].reshape(buckets, self.size)
         if not numpy.isfinite(rows).all():
             return 0
-        kept = self.kept
-        for bucket, ends in enumerate(zip(rows.argmin(1).tolist(), rows.argmax(1).tolist(), strict=True)):
-            begin = bucket * self.size
-            low, high = begin + ends[0], begin + ends[1]
-            for index in (low, high) if low < high else (high, low) if high < low else (low,):
-                value = values[at + index]
-                sample = Sample(self.count + index, locate(at + index), value)
-                kept.append(sample)
-                if self.low is None or value < self.low.value:
-                    self.low = sample
-                if self.high is None or value > self.high.value:
-                    self.high = sample
-            self.lengths.append(1 if low == high else 2)
+        ends = numpy.stack((rows.argmin(1), rows.argmax(1)), 1)
+        ends.sort(1)
+        ends += numpy.arange(buckets)[:, None] * self.size
+        self._keep(ends, values, at, locate, numpy)
         self.count += taken
         return taken
+
+    def _keep(self, ends: Any, values: array[float], at: int, locate: Locate, numpy: Any) -> None:
+        """Keep the extremes of full buckets.
+
+        Parameters
+        ----------
+        ends
+            Array with two indexes of each bucket, counted from `at`; equal ones for a bucket of equal values.
+        values, at, locate
+            The values, the index of the first one, and their positions.
+        numpy
+            The module.
+        """
+        two = ends[:, 0] != ends[:, 1]
+        self.lengths += (two + numpy.uint8(1)).tobytes()
+        wanted = ends[numpy.stack((numpy.ones_like(two), two), 1)]
+        found = numpy.frombuffer(values, values.typecode)[at + wanted]
+        many = getattr(locate, "many", None)
+        places = many(at + wanted) if many is not None else None
+        if places is None:
+            for index, value in zip(wanted.tolist(), found.tolist(), strict=True):
+                self.kept.append(Sample(self.count + index, locate(at + index), value))
+        else:
+            nowhere = numpy.full(len(wanted), NAN)
+            columns = (self.count + wanted, found, *places, nowhere)
+            for column, numbers in zip(self.kept.columns(), columns, strict=True):
+                column.frombytes(numpy.asarray(numbers, "d").tobytes())
+        for number, is_low in ((int(found.argmin()), True), (int(found.argmax()), False)):
+            value, index = float(found[number]), int(wanted[number])
+            best = self.low if is_low else self.high
+            if best is None or (value < best.value if is_low else value > best.value):
+                sample = Sample(self.count + index, locate(at + index), value)
+                if is_low:
+                    self.low = sample
+                else:
+                    self.high = sample
 
     def _pop(self) -> list[Sample]:
         """Remove the last bucket and return its samples."""
@@ -309,41 +351,6 @@ def _outermost(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
     low = min(samples, key=lambda sample: sample.value)
     high = max(samples, key=lambda sample: sample.value)
     return (low,) if low is high else (low, high) if low.number < high.number else (high, low)
-
-
-def reduced(points: Sequence[tuple[float, float]], width: int) -> list[tuple[float, float]]:
-    """Return points of a curve reduced to the smallest and the largest of each pixel, in the order of appearance.
-
-    Consecutive points in one pixel are reduced together, so that steps that go backwards stay as they are.
-
-    Parameters
-    ----------
-    points
-        Pairs of x and y.
-    width
-        Number of pixels between the smallest and the largest x.
-    """
-    if len(points) <= 2 * width:
-        return list(points)
-    xs = [x for x, _y in points]
-    if not math.isfinite(max(xs) - min(xs)):
-        xs = [x / 4 for x in xs]  # The range of the points is larger than the largest number.
-    least = min(xs)
-    scale = width / ((max(xs) - least) or 1.0)
-    if not math.isfinite(scale):  # All points are closer to each other than numbers can tell.
-        scale = 0.0
-    found: list[tuple[float, float]] = []
-    begin = 0
-    for _pixel, group in groupby([min(int((x - least) * scale), width - 1) for x in xs]):
-        end = begin + len(list(group))
-        if end - begin <= 2:
-            found += points[begin:end]
-        else:
-            ys = [y for _x, y in points[begin:end]]
-            low, high = ys.index(min(ys)), ys.index(max(ys))
-            found += [points[begin + index] for index in ({low} if low == high else sorted((low, high)))]
-        begin = end
-    return found
 
 
 def small_curve(series: Series, most: int = 44) -> list[float]:

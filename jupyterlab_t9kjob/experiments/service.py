@@ -6,11 +6,11 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from ..contents_paths import ContentsRoot, outside
+from ..contents_paths import ContentsRoot, outside, printable
 from ..core.errors import Conflict, JobError, NotFound
 from ..core.job import JobSummary
 from ..core.system.disk_threads import on_disk
@@ -21,8 +21,8 @@ from ..jobs.service import JobService
 from . import removal
 from .curves import curves_of, values_of
 from .detail import detail_of
-from .job_runs import JobRuns
-from .library.library import Known, Library, is_active
+from .library.known import Known, is_active
+from .library.library import Library
 from .model import (
     Curves,
     CurvesRequest,
@@ -37,8 +37,10 @@ from .model import (
     Unreadable,
 )
 from .notes import Note, Notes
+from .of_jobs.runs import JobRuns
+from .rows import Cells, Rows
 from .status import Jobs, status_of
-from .table import columns_of, metrics_of, row_of
+from .table import columns_of, metrics_of
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +50,8 @@ SEARCH_SECONDS: Final = 300.0
 """How often a folder is searched while somebody asks for it."""
 WATCH_SECONDS: Final = 60.0
 """How long a folder is watched after the last request."""
+INDEX_SECONDS: Final = 3.0
+"""How long the first answer waits for the index, which takes less than a second for 10 000 runs."""
 FIRST_SECONDS: Final = 0.5
 """How long the first answer waits for the search."""
 BATCH_SECONDS: Final = 0.5
@@ -94,8 +98,8 @@ class Experiments:
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
-    async def runs(self, folder: str, revision: int, metrics: list[str], curves: list[str]) -> RunTable:
-        """Return the runs below a folder, or what changed since a revision.
+    async def runs(self, folder: str, revision: int, metrics: list[str], curves: list[str]) -> bytes:
+        """Return a `RunTable` of the runs below a folder, or of what changed since a revision, as JSON.
 
         Parameters
         ----------
@@ -110,7 +114,9 @@ class Experiments:
         self._watch(top)
         library = self.library
         if revision < 0 and library.area(top).searched_at is None:
-            await library.wait(FIRST_SECONDS)
+            await library.wait_for_index(INDEX_SECONDS)
+            if not library.runs:
+                await library.wait(FIRST_SECONDS)
         end = time.monotonic() + HELD_SECONDS
         while revision == library.revision and (left := end - time.monotonic()) > 0:
             await library.wait(left)
@@ -119,34 +125,24 @@ class Experiments:
         jobs = Jobs(await self._jobs.jobs())
         return await asyncio.to_thread(self._table, top, revision, metrics, curves, jobs)
 
-    def _table(self, top: Path, revision: int, metrics: list[str], curves: list[str], jobs: Jobs) -> RunTable:
+    def _table(self, top: Path, revision: int, metrics: list[str], curves: list[str], jobs: Jobs) -> bytes:
         library = self.library
         current = library.revision
         complete = not library.first_revision <= revision <= current
         below = library.below(top)
         readable = [known for known in library.shown(top) if known.facts is not None]
         names, counts = metrics_of(readable, [*metrics, *curves])
-        notes = self.notes.all()
-        stored = {name: library.summaries(name, readable) for name in names}
-        rows = [
-            row_of(known, self._job(known, jobs), notes.get(known.id, Note()), stored, curves)
-            for known in readable
-            if known.facts is not None and (complete or known.revision > revision)
-        ]
+        shown = [known for known in readable if complete or known.revision > revision]
+        cells = [self._cells(name, shown, curve=name in curves) for name in names]
+        rows = Rows(lambda known: self._job(known, jobs), self.notes.all(), cells)
         area = library.area(top)
-        unreadable = [
-            Unreadable(path=known.path or "", problem=known.problem) for known in below if known.problem is not None
-        ]
-        for link in area.links:
-            path = self.root.api(link)
-            if path is not None:
-                unreadable.append(Unreadable(path=path, problem=_("This is a link. Runs behind links are not read.")))
+        unreadable = self._unreadable(top, below)
         gone = [] if complete else list(library.removed.items())
-        return RunTable.model_construct(
+        table = RunTable.model_construct(
             revision=current,
             complete=complete,
             scanning=area.searching or area.searched_at is None,
-            runs=rows,
+            runs=[],
             removed=[
                 ident
                 for ident, (at, path) in gone
@@ -157,11 +153,33 @@ class Experiments:
             unreadable_count=len(unreadable),
             left_out=None if area.complete else _left_out(),
         )
+        head = table.model_dump_json()
+        # The first empty list is that of the runs. Names of files may have bytes that are no UTF-8.
+        texts = ",".join(map(rows.text, shown))
+        return head.replace('"runs":[]', f'"runs":[{texts}]', 1).encode("utf-8", "replace")
+
+    def _unreadable(self, top: Path, runs: Sequence[Known]) -> list[Unreadable]:
+        """Return the runs that can't be read, and the links in place of runs."""
+        found = [
+            Unreadable(path=printable(known.place), problem=known.problem)
+            for known in runs
+            if known.problem is not None
+        ]
+        library = self.library
+        outside = library.outside.values() if top == self.root.folder else ()
+        problem = _("This is a link. Runs behind links are not read.")
+        for link in [*library.area(top).links, *(link for area in outside for link in area.links)]:
+            path = self.root.api(link)
+            found.append(Unreadable(path=printable(str(link) if path is None else path), problem=problem))
+        return found
+
+    def _cells(self, metric: str, runs: Sequence[Known], *, curve: bool) -> Cells:
+        return Cells(metric, self.library.cells(metric, runs, curves=curve), curve)
 
     async def run(self, ident: str) -> RunDetail:
         """Return a run in full."""
         known = await self.known(ident)
-        if known.path is not None:
+        if known.has_files:
             await self.library.refresh([known])
         jobs = Jobs(await self._jobs.jobs())
         row = await asyncio.to_thread(self._row, known, jobs)
@@ -205,7 +223,7 @@ class Experiments:
         runs = [known for ident in dict.fromkeys(request.runs) if (known := await self._find(ident)) is not None]
         if not runs:
             return Curves(curves=[])
-        await self.library.refresh([known for known in runs if not known.read and known.path is not None])
+        await self.library.refresh([known for known in runs if not known.read and known.has_files])
         return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request, self.library))
 
     async def remove(self, request: RemoveRuns, find_artifact: FindTarget) -> Removal:
@@ -226,7 +244,7 @@ class Experiments:
             if target is None:
                 known = known or await self.known(ident)
                 if known.path is None:
-                    raise _no_folder()
+                    raise _outside(known) if known.outside else _no_folder()
                 runs.append(known)
                 target = removal.run_target(known)
             targets.append(target)
@@ -283,8 +301,8 @@ class Experiments:
 
     def _row(self, known: Known, jobs: Jobs) -> RunRow:
         names, _counts = metrics_of([known], [])
-        stored = {name: self.library.summaries(name, [known]) for name in names}
-        return row_of(known, self._job(known, jobs), self.notes.all().get(known.id, Note()), stored, [])
+        cells = [self._cells(name, [known], curve=False) for name in names]
+        return Rows(lambda run: self._job(run, jobs), self.notes.all(), cells).row(known)
 
     def _job(self, known: Known, jobs: Jobs) -> JobSummary | None:
         """Return the job of a run."""
@@ -343,6 +361,14 @@ def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:
 
 def _left_out() -> Text:
     return _("The search ended early: the folder has too many files or is too deep. Open a folder below it.")
+
+
+def _outside(known: Known) -> Conflict:
+    return Conflict(
+        _("The run is in {folder}, outside the folder that JupyterLab shows.", folder=printable(str(known.folder))),
+        code="OutsideRoot",
+        hint=_("Delete the folder in a terminal."),
+    )
 
 
 def _no_folder() -> Conflict:

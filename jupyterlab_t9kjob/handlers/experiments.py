@@ -23,9 +23,7 @@ class RunsHandler(ApiHandler):
         revision = -1 if given == "-1" else self.query("revision", 0)
         metrics, curves = self._names("metrics"), self._names("curves")
         services = await self.app.services()
-        table = await services.experiments.runs(folder, revision, metrics, curves)
-        # Ten thousand rows would hold up the server's other requests.
-        self.finish(await asyncio.to_thread(table.model_dump_json))
+        self.finish(await services.experiments.runs(folder, revision, metrics, curves))
 
     def _names(self, parameter: str) -> list[str]:
         names = self.get_query_arguments(parameter, strip=False)

@@ -86,12 +86,12 @@ async def of_ours(folder: Path, runs: int, points: int, cache: Path) -> float:
     experiments = Experiments(ContentsRoot(LargeFileManager(root_dir=str(folder))), NoJobs(), cache, cache)  # type: ignore[arg-type]
     begun = time.perf_counter()
     try:
-        table = await experiments.runs("", -1, [], ["loss"])
-        while not table.runs:
-            table = await experiments.runs("", table.revision, [], ["loss"])
-        while len(table.runs) < runs:
-            table = await experiments.runs("", -1, [], ["loss"])
-        wanted = [run.id for run in table.runs]
+        table = json.loads(await experiments.runs("", -1, [], ["loss"]))
+        while not table["runs"]:
+            table = json.loads(await experiments.runs("", table["revision"], [], ["loss"]))
+        while len(table["runs"]) < runs:
+            table = json.loads(await experiments.runs("", -1, [], ["loss"]))
+        wanted = [run["id"] for run in table["runs"]]
         for at in range(0, len(wanted), MOST_RUNS):
             request = CurvesRequest(runs=wanted[at : at + MOST_RUNS], metrics=["loss"], width=1000)
             curves = await experiments.curves(request)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import json
 import os
 import resource
 import shutil
@@ -52,10 +53,11 @@ def copy(root: Path, first: Path, cache: Path, runs: int) -> None:
         shutil.copytree(first, folder)
         paths.append((str(folder.relative_to(root)),))
     with contextlib.closing(sqlite3.connect(path)) as database, database:
-        columns = "origin, files, facts, epoch, shape, log"
+        columns = "origin, files, facts, row, epoch, shape"
         database.executemany(f"INSERT INTO runs (path, {columns}) SELECT ?, {columns} FROM runs WHERE num = 1", paths)
+        database.execute("INSERT INTO logs SELECT runs.num, data FROM logs, runs WHERE run = 1 AND runs.num > 1")
         database.execute(
-            "INSERT INTO summaries SELECT metric, runs.num, data FROM summaries, runs"
+            "INSERT INTO summaries SELECT metric, runs.num, numbers, curve FROM summaries, runs"
             " WHERE summaries.run = 1 AND runs.num > 1 ORDER BY metric, runs.num"
         )
 
@@ -67,16 +69,16 @@ async def opened(folder: Path, cache: Path, runs: int) -> tuple[float, float, fl
     first = 0.0
     try:
         while True:
-            table = await experiments.runs("", -1, [], ["train.loss"])
-            await asyncio.to_thread(table.model_dump_json)
+            answer = await experiments.runs("", -1, [], ["train.loss"])
             now = time.perf_counter() - begun
-            first = first or now * bool(table.runs)
-            if len(table.runs) == runs and all("train.loss" in run.metrics for run in table.runs):
-                used = time.process_time() - used
+            cpu = time.process_time() - used
+            table = json.loads(answer)
+            first = first or now * bool(table["runs"])
+            if len(table["runs"]) == runs and all("train.loss" in run["metrics"] for run in table["runs"]):
                 break
-        while table.scanning:  # The files are compared with the index in the background.
-            table = await experiments.runs("", table.revision, [], [])
-        return first, now, used, time.perf_counter() - begun
+        while table["scanning"]:  # The files are compared with the index in the background.
+            table = json.loads(await experiments.runs("", table["revision"], [], []))
+        return first, now, cpu, time.perf_counter() - begun
     finally:
         await experiments.stop()
 

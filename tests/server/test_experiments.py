@@ -154,6 +154,37 @@ async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine
     assert (await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": True})).status == 409
 
 
+async def test_runs_outside_the_root_are_found_in_folders_that_jobs_name(
+    api: Api, workspace: Path, tmp_path: Path, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec
+
+    volume = tmp_path / "volume"
+    for folder in ("project", "named", "unnamed"):
+        (volume / folder).mkdir(parents=True)
+        monkeypatch.chdir(volume / folder)
+        record(folder, lr=0.1)
+    secret = record("secret")
+    (volume / "project/.em/runs/link_260101_000000_abcdef").symlink_to(secret.resolve())
+    script = Entrypoint(value=str(volume / "project/train.py"))
+    engine.put(spec=JobSpec(name="own", entrypoint=script), started_at=1.0)
+    env = [EnvVar(name="EM_RUN_PARENT_DIR", value="../named/.em/runs")]
+    engine.put("other", spec=JobSpec(name="other", entrypoint=script, env=env), started_at=1.0)
+    foreign = JobSpec(name="foreign", working_dir=str(volume / "unnamed"), entrypoint=script)
+    engine.put("foreign", spec=foreign, started_at=1.0, mine=False)
+    answer = await table(api, revision=-1)
+    while {run["name"] for run in answer["runs"]} != {"project", "named", "own", "other", "foreign"}:
+        answer = await table(api, revision=-1)
+    run = next(run for run in answer["runs"] if run["name"] == "project")
+    assert (run["path"], Path(run["environment"]["folder"]).parent) == (None, volume / "project/.em/runs")
+    assert [Path(each["path"]).name for each in answer["unreadable"]] == ["link_260101_000000_abcdef"]
+    curves = await api("POST", "experiments", "curves", body={"runs": [run["id"]], "metrics": ["train.loss"]})
+    assert curves.json["curves"][0]["y"] == [0.7, 0.5]
+    assert (await api("GET", "experiments", "runs", run["id"])).json["parameters"] == [{"name": "lr", "value": 0.1}]
+    removal = await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": False})
+    assert (removal.status, removal.json["code"]) == (409, "OutsideRoot")
+
+
 async def test_only_event_files_are_removed_from_a_folder(api: Api, workspace: Path) -> None:
     from tests.unit.experiments.test_event_folders import scalar, write
 

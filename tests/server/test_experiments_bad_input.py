@@ -54,6 +54,9 @@ def _damaged(workspace: Path) -> None:  # noqa: F811
             run.mark_output(gone)
     shutil.rmtree(gone.local or "")
 
+    strange = record("bytes")
+    strange.rename(os.fsdecode(b"strange\xff"))
+
     far = record("far")
     target = workspace.parent / "far"
     shutil.move(far, target)
@@ -65,7 +68,7 @@ async def test_bad_input_is_shown_as_it_is(api: Api, workspace: Path) -> None:  
     _damaged(workspace)
     answer = await table(api)
     runs = {run["name"]: run for run in answer["runs"]}
-    assert set(runs) == {"cut", "odd", "back", "both", NAME, "large", "deep", "circle", "pipe"}
+    assert set(runs) == {"cut", "odd", "back", "both", NAME, "large", "deep", "circle", "pipe", "bytes"}
     assert [Path(entry["path"]).name[:4] for entry in answer["unreadable"]] == ["far_"]
     assert runs["cut"]["metrics"]["train.loss"]["count"] == 1
     assert runs["odd"]["metrics"]["train.loss"]["min"] == runs["odd"]["metrics"]["train.loss"]["max"] == 1e308
@@ -81,7 +84,8 @@ async def test_bad_input_is_shown_as_it_is(api: Api, workspace: Path) -> None:  
         for metric in metrics:
             values = await api("GET", "experiments", "runs", run["id"], "values", metric=metric)
             assert values.status in (200, 404), name
-        assert (await api("GET", "experiments", "runs", run["id"])).status == 200
+        detail = await api("GET", "experiments", "runs", run["id"])
+        assert (detail.status, detail.json["run"]) == (200, run)
         body = {"ids": [run["id"]], "dry_run": True}
         listed = await api("POST", "experiments", "removal", body=body)
         assert listed.status == 200

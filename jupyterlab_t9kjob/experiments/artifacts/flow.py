@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.translation import Text, _
-from ..library.library import run_id
+from ..library.known import run_id
 from ..model import Status
 from ..places import Places, artifact_name
 from .model import MOST_NODES, Flow, FlowEdge, FlowNode, FlowSweep

@@ -8,12 +8,12 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import BinaryIO
 
-from ...contents_paths import ContentsRoot
+from ...contents_paths import ContentsRoot, printable
 from ...core.errors import NotFound
 from ...core.system.disk_threads import on_disk
 from ...core.translation import _
 from ...jobs.service import JobService
-from ..library.library import Known, run_id
+from ..library.known import Known, run_id
 from ..places import Places
 from ..removal import Target, artifact_target
 from ..service import Experiments
@@ -179,7 +179,7 @@ class Artifacts:
 
         return ArtifactDetail(
             id=ident,
-            path=self._root.api(folder),
+            path=printable(self._root.api(folder) or "") or None,
             made_by=nodes(made_by),
             comes_from=nodes(comes_from),
             used_by=nodes(used_by),
@@ -198,7 +198,7 @@ def _flow_run(known: Known, jobs: Jobs) -> FlowRun:
         suffix=facts.suffix,
         status=status,
         sentence=sentence_of(status, facts, job, None),
-        path=known.path,
+        path=printable(known.path) if known.path is not None else None,
         folder=known.folder,
         inputs=tuple(facts.associations.get("input", ())),
         outputs=tuple(facts.associations.get("output", ())),

@@ -8,17 +8,26 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..facts import Source
 
-MOST_ENTRIES: Final = 500_000
-MOST_SECONDS: Final = 40.0
-DEEPEST: Final = 12
 MOST_RUNS: Final = 50_000
 _LEFT_OUT: Final = frozenset({"node_modules", "site-packages", "__pycache__", "checkpoints", "lost+found"})
 _HIDDEN: Final = frozenset({".em"})
 """Hidden folders that are searched."""
+
+
+class Limits(NamedTuple):
+    """Limits of a search: number of files, seconds, and depth."""
+
+    entries: int = 500_000
+    seconds: float = 40.0
+    deepest: int = 12
+
+
+FEW: Final = Limits(20_000, 5.0, 4)
+"""Limits of the search of a folder that only a job names."""
 
 
 @dataclass
@@ -43,7 +52,7 @@ class Found:
     complete: bool = True
 
 
-def find(top: Path, sources: Sequence[Source]) -> Found:
+def find(top: Path, sources: Sequence[Source], limits: Limits = Limits()) -> Found:  # noqa: B008 (a tuple)
     """Search a folder and those below it (blocking).
 
     Parameters
@@ -52,10 +61,12 @@ def find(top: Path, sources: Sequence[Source]) -> Found:
         The folder.
     sources
         Readers of runs; the first that knows a folder reads it.
+    limits
+        Limits of the search.
     """
     found = Found()
-    end = time.monotonic() + MOST_SECONDS
-    left = MOST_ENTRIES
+    end = time.monotonic() + limits.seconds
+    left = limits.entries
     queue = deque([(top, 0)])
     while queue:
         folder, depth = queue.popleft()
@@ -75,7 +86,7 @@ def find(top: Path, sources: Sequence[Source]) -> Found:
         if folder.name == "runs":
             found.links += [folder / name for name in links]
         inner = [name for name in folders if name not in own and not _left_out(name, folder)]
-        if inner and depth >= DEEPEST:
+        if inner and depth >= limits.deepest:
             found.complete = False
             continue
         queue.extend((folder / name, depth + 1) for name in inner)

@@ -4,116 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
-import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from ...contents_paths import ContentsRoot
+from ...contents_paths import ContentsRoot, printable
+from ...core.system import collection
 from ...core.system.disk_threads import on_disk
-from ...core.translation import Text, _
-from ..facts import Facts, MetricLog, Source
+from ...core.translation import _
+from ..facts import MetricLog, Source
 from ..sources.event_folder import EventSource
 from ..sources.mlflow import MlflowSource
 from ..sources.recorder import RecorderSource
 from ..sources.wandb import WandbSource
 from ..sources.yaml_files import NotReadable
-from .finder import changed_folders, find
-from .index import Index, Summary
+from .cells import described
+from .finder import FEW, changed_folders, find
+from .index import Index
+from .known import NOT_LOADED, Area, Known, is_active, run_id
 
 READ_SECONDS: Final = 0.3
 """How long one call in a thread reads; changes are published after it."""
 CHECKED_AT_ONCE: Final = 300
 MANY_RUNS: Final = 2000
 HEAD_START_SECONDS: Final = 1.0
+MOST_PATH: Final = 1000
 KEPT_REMOVALS: Final = 5000
-ACTIVE_SECONDS: Final = 600.0
-RUNNING_SECONDS: Final = 24 * 3600.0
-"""How long event files, and runs without an end, are looked at in each round though nothing is added to them."""
 
 SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), MlflowSource(), WandbSource(), EventSource())
-
-
-@dataclass
-class Known:
-    """A run that is known.
-
-    Attributes
-    ----------
-    path
-        Its folder in the contents API; None for a job without recorder.
-    files
-        Modification times and sizes of its files when they were read.
-    facts
-        None until they were read.
-    log
-        The metrics, if `loaded`; otherwise the index has them under `num`.
-    stored
-        True if the index has all that was read.
-    names
-        Names of the metrics when they were read last.
-    epoch
-        The last epoch.
-    read
-        True once all metrics were read.
-    revision
-        Revision of the last change.
-    parts
-        Folders of event files that a job's run is made of.
-    joined
-        True for such a folder, which is no run of its own then.
-    lock
-        Held while the metrics change or are copied.
-    """
-
-    id: str
-    folder: Path
-    path: str | None
-    source: Source
-    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
-    facts: Facts | None = None
-    log: MetricLog = field(default_factory=MetricLog)
-    loaded: bool = True
-    stored: bool = False
-    num: int | None = None
-    names: tuple[str, ...] = ()
-    epoch: float | None = None
-    read: bool = False
-    problem: Text | None = None
-    revision: int = 0
-    parts: list[Known] = field(default_factory=list)
-    joined: bool = False
-    lock: threading.RLock = field(default_factory=threading.RLock)
-
-    @property
-    def written_at(self) -> float:
-        """When a file of the run was changed last, seconds since the epoch."""
-        return max((modified for modified, _size in self.files.values()), default=0) / 1e9
-
-
-@dataclass
-class Area:
-    """A folder that was searched.
-
-    Attributes
-    ----------
-    parents
-        Folders in it with their modification times.
-    links
-        Links in place of runs.
-    searched_at
-        Time of the last search, of `time.monotonic`; None before the first one.
-    """
-
-    top: Path
-    parents: dict[Path, int] = field(default_factory=dict)
-    links: list[Path] = field(default_factory=list)
-    complete: bool = True
-    searching: bool = False
-    searched_at: float | None = None
 
 
 class Library:
@@ -138,8 +57,11 @@ class Library:
         self.jobs: dict[str, Known] = {}
         self.by_id: dict[str, Known] = {}
         self.areas: dict[Path, Area] = {}
+        self.outside: dict[Path, Area] = {}
+        self._stored_outside: dict[Path, Known] = {}
         self.removed: dict[str, tuple[int, Path]] = {}
         self._changed = asyncio.Event()
+        self._opened = asyncio.Event()
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -155,6 +77,11 @@ class Library:
         """Return after the next change, or after some seconds."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._changed.wait(), seconds)
+
+    async def wait_for_index(self, seconds: float) -> None:
+        """Return when the runs of the index are known, or after some seconds."""
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self._opened.wait(), seconds)
 
     def below(self, top: Path) -> list[Known]:
         """Return the runs with files below a folder, or the run in it."""
@@ -204,6 +131,7 @@ class Library:
         try:
             if self._index is None:
                 await asyncio.to_thread(self._open_index)
+                self._opened.set()
                 self.publish()
                 if len(self.runs) >= MANY_RUNS:  # The answer to those who wait comes before the search.
                     await asyncio.sleep(HEAD_START_SECONDS)
@@ -212,25 +140,76 @@ class Library:
             for folder, source in found.runs.items():
                 self._add(folder, source)
             if found.complete:
-                self._drop([known for known in self.below(top) if known.folder not in found.runs])
+                inside = (known for known in self.below(top) if not known.outside)
+                self._drop([known for known in inside if known.folder not in found.runs])
             await self.refresh(self.below(top))
         finally:
             area.searching, area.searched_at = False, time.monotonic()
             self.publish()
 
+    async def search_outside(self, folders: Collection[Path]) -> None:
+        """Read the runs in folders outside the contents root that jobs name; forget those of other folders.
+
+        Parameters
+        ----------
+        folders
+            Absolute paths without links. They need not exist.
+        """
+        for gone in set(self.outside) - set(folders):
+            del self.outside[gone]
+        for folder in folders:
+            area = self.outside.setdefault(folder, Area(folder))
+            try:
+                await self._search_outside(area)
+            except OSError:  # The disk does not answer: the next round tries again.
+                area.complete = False
+        outside = [known for known in self.runs.values() if known.outside]
+        lost = [known for known in outside if not any(known.folder.is_relative_to(top) for top in self.outside)]
+        if lost:
+            self._drop(lost)
+            self.publish()
+        await self.refresh([known for known in outside if known.folder in self.runs])
+
+    async def _search_outside(self, area: Area) -> None:
+        parents = [folder for folder in area.parents if folder not in self.runs]
+        if area.searched_at is not None and not await on_disk(area.top, changed_folders, parents, area.parents):
+            return
+        found = await on_disk(area.top, find, area.top, SOURCES, FEW)
+        area.parents, area.links, area.complete = found.parents, found.links, found.complete
+        area.searched_at = time.monotonic()
+        for folder, source in found.runs.items():
+            if folder not in self.runs and not self._root.contains(folder):
+                known = self._stored_outside.pop(folder, None)
+                known = known or Known(run_id(str(folder)), folder, None, source, outside=True)
+                self.runs[folder] = self.by_id[known.id] = known
+        if found.complete:
+            inner = [known for known in self.runs.values() if known.outside and known.folder.is_relative_to(area.top)]
+            self._drop([known for known in inner if known.folder not in found.runs])
+        self.publish(known for known in self.runs.values() if known.outside)
+
     def _open_index(self) -> None:
         """Take over the runs that the index has (blocking)."""
         self._index = Index(self._root.folder, self._cache)
         sources: dict[str, Source] = {source.origin: source for source in SOURCES}
-        for entry in self._index.entries():
-            source = sources.get(entry.origin)
-            folder = self._root.folder / entry.path
+        top = self._root.folder
+        found: dict[Path, Known] = {}
+        with collection.paused():
+            entries = self._index.entries()
+        for num, path, origin, files, facts, epoch, names in entries:
+            source = sources.get(origin)
+            folder = top / path  # An absolute path stays as it is: the run is outside.
             if source is None or folder in self.runs:
                 continue
-            known = Known(run_id(entry.path), folder, entry.path, source, entry.files, entry.facts)
-            known.read, known.loaded, known.stored, known.num, known.epoch = True, False, True, entry.num, entry.epoch
-            known.names = self._shapes.setdefault(entry.names, entry.names)
-            self.runs[folder] = self.by_id[known.id] = known
+            outside = path.startswith("/")
+            within = None if outside else path
+            known = Known(run_id(path), folder, within, source, files, facts, NOT_LOADED, loaded=False, stored=True)
+            known.outside = outside
+            known.read, known.num, known.epoch = True, num, epoch
+            known.names = self._shapes.setdefault(names, names)
+            (self._stored_outside if outside else found)[folder] = known
+        # All at once: an answer meanwhile has none of them.
+        self.runs |= found
+        self.by_id |= {known.id: known for known in found.values()}
 
     def close(self) -> None:
         """Close the index (blocking)."""
@@ -253,10 +232,10 @@ class Library:
         """Forget the metrics of a run if the index has them (blocking)."""
         with known.lock:
             if known.stored and not known.joined:
-                known.log, known.loaded = MetricLog(), False
+                known.log, known.loaded = NOT_LOADED, False
 
-    def summaries(self, name: str, runs: Collection[Known]) -> dict[int, Summary]:
-        """Return a metric of runs whose metrics are not in memory, by the runs' numbers in the index (blocking).
+    def cells(self, name: str, runs: Collection[Known], *, curves: bool) -> dict[int, str]:
+        """Return the JSON of a metric of runs that the index has, by the runs' numbers in it (blocking).
 
         Parameters
         ----------
@@ -264,9 +243,11 @@ class Library:
             Name of the metric.
         runs
             The runs.
+        curves
+            True to add the small curves.
         """
-        numbers = [known.num for known in runs if known.num is not None and not known.loaded]
-        return self._index.summaries(name, numbers) if self._index is not None and numbers else {}
+        numbers = [known.num for known in runs if known.num is not None]
+        return self._index.cells(name, numbers, curves=curves) if self._index is not None and numbers else {}
 
     def _add(self, folder: Path, source: Source) -> None:
         path = self._root.api(folder)
@@ -287,7 +268,9 @@ class Library:
         """Note that runs are in the table no more."""
         for known in gone:
             self.by_id.pop(known.id, None)
-            self.removed[known.id] = self.revision + 1, known.folder
+            # The table of the root has the runs outside.
+            shown_in = self._root.folder if known.outside else known.folder
+            self.removed[known.id] = self.revision + 1, shown_in
             while len(self.removed) > KEPT_REMOVALS:
                 self.first_revision = self.removed.pop(next(iter(self.removed)))[0]
 
@@ -331,9 +314,10 @@ class Library:
         return len(runs)
 
     def _store(self, known: Known) -> None:
-        if self._index is None or known.facts is None or known.path is None:
+        if self._index is None or known.facts is None or not known.has_files or not _is_utf8(known.place):
             return
-        num = self._index.put(known.path, known.source.origin, known.files, known.facts, known.log)
+        described(known.facts)
+        num = self._index.put(known.place, known.source.origin, known.files, known.facts, known.log)
         if num is not None:
             known.num, known.stored = num, True
             self.unload(known)
@@ -361,17 +345,12 @@ class Library:
             await self.search(top)
 
 
-def is_active(known: Known) -> bool:
-    """Return True if the files of a run are likely to change."""
-    if known.facts is None:
-        return known.problem is None
-    limit = {"Running": RUNNING_SECONDS, "Events": ACTIVE_SECONDS}.get(known.facts.status, 0.0)
-    return time.time() - known.written_at < limit
-
-
-def run_id(path: str) -> str:
-    """Return the id of a run: a hash of its folder's path in the contents API."""
-    return hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # A name has other bytes, which SQLite does not keep.
+        return False
+    return True
 
 
 def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
@@ -387,6 +366,8 @@ def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
         try:
             known.facts = known.source.facts(known.folder)
             known.problem = None
+            if known.outside:
+                known.facts.environment["folder"] = printable(str(known.folder))[:MOST_PATH]
         except NotReadable as problem:
             known.problem = _("The file can't be read: {problem}.", problem=str(problem)[:300])
         except OSError as problem:

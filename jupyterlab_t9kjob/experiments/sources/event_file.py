@@ -24,6 +24,7 @@ from ...tensorboard.event_records import (
     messages,
 )
 from ..series import Position, greatest, least
+from .hparams import END_INFO, START_INFO, decoded, parameters_of
 from .mixed_records import MixedRecords
 from .scalar_records import (
     FRAME,
@@ -36,12 +37,12 @@ from .scalar_records import (
     bounds_of,
     layout_of,
     period_of,
+    positions_at,
 )
 
 _LENGTH = struct.Struct("<Q")
 _DOUBLE = struct.Struct("<d")
 _SINGLE = struct.Struct("<f")
-_LONGEST_TAG: Final = 500
 _AGAIN: Final = 64
 """Number of records that are read one by one before layouts that repeat are looked for again; twice as many each time
 that none are found."""
@@ -50,14 +51,11 @@ _FEW: Final = 128
 _MANY: Final = 2048
 """Numbers of records among which layouts that repeat are looked for."""
 
-# Numbers of fields of the messages Event, Summary.Value, TensorProto, SummaryMetadata and HParamsPluginData.
+# Numbers of fields of the messages Event, Summary.Value, TensorProto, SummaryMetadata.
 _WALL_TIME, _STEP = 1, 2
 _TAG, _SIMPLE_VALUE, _TENSOR, _METADATA = 1, 2, 8, 9
 _DTYPE, _CONTENT, _FLOATS, _DOUBLES, _STRINGS = 1, 4, 5, 6, 8
 _FLOAT, _DOUBLE_TYPE, _STRING = 1, 2, 7
-_PLUGIN_DATA, _PLUGIN_CONTENT = 1, 2
-_SESSION_START, _SESSION_END = 3, 4
-_START_INFO, _END_INFO = b"_hparams_/session_start_info", b"_hparams_/session_end_info"
 
 
 class Scalars:
@@ -92,6 +90,29 @@ class Scalars:
             self.values = array("d", self.values)  # A tensor may have a number of eight bytes.
         self.values.extend(values.tolist() if isinstance(values, array) else values)
 
+    def records_at(self, indexes: Any, numpy: Any) -> Any:
+        """Return the offsets of the records of many values as an array.
+
+        Parameters
+        ----------
+        indexes
+            Array of indexes in rising order.
+        numpy
+            The module.
+        """
+        found = numpy.empty(len(indexes), numpy.int64)
+        bounds = numpy.searchsorted(indexes, [*self._firsts[1:], len(self.values)]).tolist()
+        begin = 0
+        for first, records, end in zip(self._firsts, self.records, bounds, strict=True):
+            if end > begin:
+                inner = indexes[begin:end] - first
+                if isinstance(records, range):
+                    found[begin:end] = records.start + inner * records.step
+                else:
+                    found[begin:end] = [records[index] for index in inner.tolist()]
+            begin = end
+        return found
+
     def record(self, index: int) -> int:
         """Return the offset of the record of a value."""
         group = bisect_right(self._firsts, index) - 1
@@ -114,8 +135,6 @@ class Events:
         Hyperparameters, and texts by tag.
     first_time
         Time of the first event.
-    ended
-        Time of the end that the HParams plug-in noted; None without one.
     end
         Number of bytes that were read.
     damaged
@@ -128,7 +147,6 @@ class Events:
     parameters: dict[str, Any] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     first_time: float | None = None
-    ended: float | None = None
     end: int = 0
     damaged: bool = False
 
@@ -227,7 +245,7 @@ class _Reader:
         if self._irregular:
             at, mixed = self._mixed.read(content, at)
             for tag, values, offsets in mixed:
-                found.add(_decoded(tag), values, offsets)
+                found.add(decoded(tag), values, offsets)
             return at
         if self._round is None or not self._round.begins_at(content, at):
             if self._singles < self._next:
@@ -243,7 +261,7 @@ class _Reader:
         if not count:
             return at
         for tag, values, records in self._round.by_tag(at, count, columns):
-            found.add(_decoded(tag), values, records)
+            found.add(decoded(tag), values, records)
         return at + count * self._round.size
 
     def read_scalar(self, at: int, end: int) -> bool:
@@ -253,7 +271,7 @@ class _Reader:
         layout = layout_of(content, at, end) if end - at < LONGEST_SCALAR else None
         if layout is None:
             return False
-        self._found.add(_decoded(layout.tag), array("f", _SINGLE.unpack_from(content, at + layout.value)), [at])
+        self._found.add(decoded(layout.tag), array("f", _SINGLE.unpack_from(content, at + layout.value)), [at])
         self._mixed.learn(layout)
         return True
 
@@ -282,17 +300,17 @@ def _note_value(parts: dict[int, int | bytes], position: Position, found: Events
     tag, simple, tensor = parts.get(_TAG), parts.get(_SIMPLE_VALUE), parts.get(_TENSOR)
     if not isinstance(tag, bytes):
         return
-    if tag in (_START_INFO, _END_INFO):
-        _note_session(parts.get(_METADATA), found)
+    if tag in (START_INFO, END_INFO):
+        found.parameters |= parameters_of(parts.get(_METADATA))
         return
     value = _SINGLE.unpack(simple)[0] if isinstance(simple, bytes) and len(simple) == _SINGLE.size else None
     if value is None and isinstance(tensor, bytes):
         value = _of_tensor(tensor)
     if isinstance(value, str):
-        found.texts.setdefault(_decoded(tag), value)
+        found.texts.setdefault(decoded(tag), value)
     elif value is not None:
         found.positions.append(position)
-        found.add(_decoded(tag), [value], [-len(found.positions)])
+        found.add(decoded(tag), [value], [-len(found.positions)])
 
 
 def _of_tensor(tensor: bytes) -> float | str | None:
@@ -311,39 +329,6 @@ def _of_tensor(tensor: bytes) -> float | str | None:
     return None
 
 
-def _note_session(metadata: int | bytes | None, found: Events) -> None:
-    """Note hyperparameters, and the end of the session, of the HParams plug-in."""
-    if not isinstance(metadata, bytes):
-        return
-    for plugin in messages(metadata, _PLUGIN_DATA):
-        for content in messages(plugin, _PLUGIN_CONTENT):
-            for start in messages(content, _SESSION_START):
-                for entry in messages(start, 1):  # A map: each entry has a key and a google.protobuf.Value.
-                    parts = dict(fields(entry))
-                    key, value = parts.get(1), parts.get(2)
-                    if isinstance(key, bytes) and isinstance(value, bytes):
-                        found.parameters[_decoded(key)] = _protobuf_value(value)
-            for end in messages(content, _SESSION_END):
-                seconds = dict(fields(end)).get(2)
-                if isinstance(seconds, bytes) and len(seconds) == _DOUBLE.size:
-                    found.ended = _DOUBLE.unpack(seconds)[0]
-
-
-def _protobuf_value(value: bytes) -> Any:
-    for number, content in fields(value):
-        if number == 2 and isinstance(content, bytes):
-            return _DOUBLE.unpack(content)[0]
-        if number == 3 and isinstance(content, bytes):
-            return content.decode(errors="replace")
-        if number == 4:
-            return bool(content)
-    return None
-
-
-def _decoded(tag: bytes) -> str:
-    return tag.decode(errors="replace")[:_LONGEST_TAG]
-
-
 def _varint(data: bytes, at: int) -> int:
     value = shift = 0
     while True:
@@ -352,6 +337,31 @@ def _varint(data: bytes, at: int) -> int:
         if byte < 0x80:
             return value if value < 2**63 else 0
         at, shift = at + 1, shift + 7
+
+
+class Positions:
+    """Positions of the scalars of a tag.
+
+    Parameters
+    ----------
+    events, tag
+        The events and the tag.
+    """
+
+    def __init__(self, events: Events, tag: str) -> None:
+        self._events = events
+        self._tag = tag
+
+    def __call__(self, index: int) -> Position:
+        """Return the position of a scalar."""
+        return self._events.position(self._tag, index)
+
+    def many(self, indexes: Any) -> tuple[Any, Any] | None:
+        """Return the steps and times of many scalars; None if a record has no layout."""
+        import numpy
+
+        offsets = self._events.scalars[self._tag].records_at(indexes, numpy)
+        return None if (offsets < 0).any() else positions_at(self._events.content, offsets, numpy)
 
 
 def tags_of(events: Events) -> Iterator[str]:

@@ -12,7 +12,6 @@ import os
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +20,7 @@ from ...tensorboard.events import MARK
 from ..facts import Chunk, Facts, MetricLog, read_part, wanted_parts
 from ..model import Origin
 from ..series import BOUNDED_BYTES, NOWHERE, PART_BYTES, Part, Series
-from .event_file import Events, read_events, record_size, tags_of
+from .event_file import Events, Positions, read_events, record_size, tags_of
 from .yaml_files import NotReadable, flat, text
 
 TYPES: Final = frozenset({"train", "training", "val", "valid", "validation", "test", "eval", "evaluation"})
@@ -112,7 +111,7 @@ class EventSource:
                     series = log.series.setdefault(f"{prefix}{tag}", Series())
                     bounds = events.bounds(tag) if size > BOUNDED_BYTES else (NOWHERE, NOWHERE)
                     series.note(Part(name, offset, offset + events.end, 0, len(values), *bounds))
-                    series.extend(values, partial(events.position, tag))
+                    series.extend(values, Positions(events, tag))
                 log.offsets[name] = offset + events.end
                 log.unreadable += events.damaged
                 if time.monotonic() > end:
@@ -128,7 +127,7 @@ class EventSource:
                 tag = metric[len(prefix) :]
                 for _offset, events in events_of(folder / name, begin, end):
                     if tag in events.scalars:
-                        yield Chunk(events.scalars[tag].values, partial(events.position, tag), part)
+                        yield Chunk(events.scalars[tag].values, Positions(events, tag), part)
 
 
 def events_of(path: Path, offset: int, size: int) -> Iterator[tuple[int, Events]]:

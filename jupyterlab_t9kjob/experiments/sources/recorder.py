@@ -180,4 +180,4 @@ def _associations(value: Any) -> dict[str, list[dict[str, str]]]:
         for entry in _listed(value.get(role) if isinstance(value, dict) else None):
             if isinstance(entry, dict):
                 entries.append({text(key): text(item, 4096) for key, item in entry.items()})
-    return found
+    return {role: entries for role, entries in found.items() if entries}

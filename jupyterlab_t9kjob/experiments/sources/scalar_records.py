@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, islice, takewhile
 from operator import eq
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ...tensorboard.event_records import CHECKSUM_BYTES, HEADER_BYTES
 from ..series import Position
@@ -33,6 +33,7 @@ _DOUBLE = struct.Struct("<d")
 _INFINITE: Final = 0x7FF << 52
 """Eight bytes below this number are a double that is not negative; these have the order of their bytes."""
 _SINGLE_BYTES: Final = 4
+_LONGEST_STEP: Final = 9
 _REPEATED: Final = 32
 """Number of records in a row that shows that layouts repeat."""
 _BLOCK: Final = 256 * 1024
@@ -150,13 +151,40 @@ def period_of(content: bytes, at: int, most: int) -> list[Layout]:
     most
         Number of records to look at.
     """
-    found = layouts(content, at, most)
-    for period in range(1, len(found) // 2 + 1):
-        same = sum(takewhile(bool, map(eq, found, islice(found, period, None))))
-        # The layouts may change soon, because the steps get longer.
-        if same + period >= min(len(found), max(4 * period, _REPEATED)):
-            return found[:period]
+    for records in sorted({min(most, _REPEATED + 1), most}):  # Most periods are short.
+        found = layouts(content, at, records)
+        for period in range(1, len(found) // (2 if records == most else 4) + 1):
+            same = sum(takewhile(bool, map(eq, found, islice(found, period, None))))
+            # The layouts may change soon, because the steps get longer.
+            if same + period >= min(len(found), max(4 * period, _REPEATED)):
+                return found[:period]
+        if len(found) < records:
+            break
     return []
+
+
+def positions_at(content: bytes, offsets: Any, numpy: Any) -> tuple[Any, Any]:
+    """Return the steps and times of records that have a layout, as arrays; NaN for a time that is not finite.
+
+    Parameters
+    ----------
+    content
+        Content of the file.
+    offsets
+        Array with the offsets of the records.
+    numpy
+        The module.
+    """
+    raw = numpy.frombuffer(content, numpy.uint8)
+    times = raw[offsets[:, None] + (TIME_AT + numpy.arange(_DOUBLE.size))].view("<f8")[:, 0]
+    # The value and the checksums that follow a step are longer than a step may be.
+    step = raw[offsets[:, None] + (STEP_AT + numpy.arange(_LONGEST_STEP))]
+    continued = numpy.cumprod(step[:, :-1] >= 0x80, axis=1, dtype=bool)
+    used = numpy.concatenate((numpy.ones((len(offsets), 1), bool), continued), 1)
+    bits = (step & 0x7F).astype(numpy.uint64) << (7 * numpy.arange(_LONGEST_STEP, dtype=numpy.uint64))
+    steps = numpy.where(used, bits, numpy.uint64(0)).sum(1, dtype=numpy.uint64)
+    known = (raw[offsets + STEP_TAG_AT] == STEP_TAG) & (steps < 2**63)
+    return numpy.where(known, steps.astype(float), 0.0), numpy.where(numpy.isfinite(times), times, numpy.nan)
 
 
 class Round:

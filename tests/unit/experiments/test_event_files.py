@@ -22,7 +22,8 @@ from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments import series as series_module
 from jupyterlab_t9kjob.experiments.curves import curves_of, values_of
 from jupyterlab_t9kjob.experiments.facts import MetricLog
-from jupyterlab_t9kjob.experiments.library.library import Known, Library
+from jupyterlab_t9kjob.experiments.library.known import Known
+from jupyterlab_t9kjob.experiments.library.library import Library
 from jupyterlab_t9kjob.experiments.model import CurvesRequest
 from jupyterlab_t9kjob.experiments.sources import event_folder
 from jupyterlab_t9kjob.experiments.sources.event_file import read_events

@@ -11,7 +11,7 @@ import pytest
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.core.translation import Text
 from jupyterlab_t9kjob.experiments.artifacts.flow import FlowGraph, FlowRun
-from jupyterlab_t9kjob.experiments.library.library import run_id
+from jupyterlab_t9kjob.experiments.library.known import run_id
 from jupyterlab_t9kjob.experiments.places import Places
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import shutil
 from pathlib import Path
@@ -14,8 +15,8 @@ from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments.curves import curves_of
 from jupyterlab_t9kjob.experiments.facts import MetricLog
-from jupyterlab_t9kjob.experiments.library.index import _packed, _unpacked
 from jupyterlab_t9kjob.experiments.library.library import Library
+from jupyterlab_t9kjob.experiments.library.packed import packed, unpacked
 from jupyterlab_t9kjob.experiments.model import CurvesRequest
 from jupyterlab_t9kjob.experiments.series import Part, Position, Series
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
@@ -64,10 +65,10 @@ def test_a_second_server_reads_no_file_again(
     second = opened(root, cache)
     [known] = second.runs.values()
     assert (known.names, known.epoch) == (("train.loss",), 500.0)
-    [summary] = second.summaries("train.loss", [known]).values()
-    assert (summary.low, summary.high, summary.count) == (0, 4999, 5001)
-    assert math.isnan(summary.last)
-    assert max(summary.curve) == 4999
+    [cell] = second.cells("train.loss", [known], curves=True).values()
+    summary = json.loads(cell)
+    assert (summary["last"], summary["min"], summary["max"], summary["count"]) == ("nan", 0, 4999, 5001)
+    assert max(summary["curve"]) == 4999
     assert loss(second) == wanted
     second.close()
 
@@ -95,7 +96,7 @@ def test_metrics_are_stored_as_they_are() -> None:
             low, high = Position(float(begin), None, 0.5), Position(float(count), None, None)
             series.note(Part("ab"[begin > 0], begin, begin + 10**7, 0, len(values), low, high))
             series.extend(values, lambda index, begin=begin, epoch=epoch: Position(float(begin + index), epoch, None))  # type: ignore[misc]
-    found = _unpacked(_packed(log))
+    found = unpacked(packed(log))
     assert (found.offsets, found.unreadable, list(found.series)) == (log.offsets, log.unreadable, list(log.series))
     for name, series in found.series.items():
         wanted = log.series[name]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from jupyterlab_t9kjob.experiments.packages import packages_of
+from jupyterlab_t9kjob.experiments.of_jobs.packages import packages_of
 
 
 def test_packages_are_read_from_the_names_of_folders(tmp_path: Path) -> None:

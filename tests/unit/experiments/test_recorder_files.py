@@ -17,11 +17,12 @@ from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.em import files
 from jupyterlab_t9kjob.em.yaml_text import dump
+from jupyterlab_t9kjob.experiments.curves import reduced
 from jupyterlab_t9kjob.experiments.detail import association_of
 from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
 from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.places import Places
-from jupyterlab_t9kjob.experiments.series import MOST_BUCKETS, Position, Series, reduced, small_curve
+from jupyterlab_t9kjob.experiments.series import MOST_BUCKETS, Position, Series, small_curve
 from jupyterlab_t9kjob.experiments.sources.metric_file import read_batch
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable, flat, parse, text

@@ -9,19 +9,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..contents_paths import ContentsRoot
-from ..core.errors import JobError
-from ..core.job import ACTIVE_PHASES, Job, JobSummary
-from ..core.translation import translated
-from ..jobs.metrics import MetricReader
-from ..jobs.service import JobService
-from .facts import Facts
-from .library.library import Known, Library, run_id
+from ...contents_paths import ContentsRoot
+from ...core.errors import JobError
+from ...core.job import ACTIVE_PHASES, Job, JobSummary
+from ...core.lab import Lab
+from ...core.translation import translated
+from ...jobs.metrics import MetricReader
+from ...jobs.service import JobService
+from ..facts import Facts
+from ..library.known import Known, run_id
+from ..library.library import Library
+from ..series import Position, Series
+from ..sources.of_job import JobSource
+from ..sources.yaml_files import plain
+from ..status import Jobs
+from .outside import folders_of
 from .packages import packages_of
-from .series import Position, Series
-from .sources.of_job import JobSource
-from .sources.yaml_files import plain
-from .status import Jobs
 
 MOST_JOBS: Final = 500
 READ_AGAIN_SECONDS: Final = 5.0
@@ -59,6 +62,7 @@ class JobRuns:
         self.owners: dict[str, str] = {}
         self._versions: dict[str, tuple[Any, ...]] = {}
         self._read_at: dict[str, float] = {}
+        self._outside: dict[str, tuple[Path, ...]] = {}
         self._lock = asyncio.Lock()
 
     async def update(self) -> None:
@@ -83,6 +87,9 @@ class JobRuns:
             changed += self._library.join(joined)
             if changed:
                 self._library.publish(changed)
+            known_jobs = {job.id for job in summaries}
+            self._outside = {ident: folders for ident, folders in self._outside.items() if ident in known_jobs}
+            await self._library.search_outside({folder for each in self._outside.values() for folder in each})
 
     async def _run(self, job: JobSummary, events: Sequence[Known]) -> Known | None:
         """Return the run of a job if it has changed."""
@@ -101,7 +108,9 @@ class JobRuns:
             known = self._library.add_job(job.id, Known(run_id(f"job:{job.id}"), self._folder(job), None, _SOURCE))
         if not same:
             try:
-                known.facts = await self._facts(await self._jobs.job(job.id))
+                full = await self._jobs.job(job.id)
+                known.facts = await self._facts(full)
+                self._outside[job.id] = await self._folders_outside(full)
             except (JobError, OSError):  # The job was removed, or its engine is unavailable.
                 known.facts = known.facts or Facts("job", job.display_name or job.name, started=job.started_at)
         self._versions[job.id] = version
@@ -112,7 +121,7 @@ class JobRuns:
         series = merged(events) if events else await self._from_log(job)
         with known.lock:
             known.log.series = series
-            known.parts = list(events)
+            known.parts = tuple(events)
             known.names, known.epoch = tuple(series), known.log.epoch()
         known.read = True
         return known if not same or sum(each.count for each in series.values()) != before else None
@@ -125,6 +134,12 @@ class JobRuns:
             known = {"python": version, "torch": facts.packages.get("torch")}
             facts.environment |= {name: value for name, value in known.items() if value is not None}
         return facts
+
+    async def _folders_outside(self, job: Job) -> tuple[Path, ...]:
+        lab = None
+        if not self._jobs.engines.facts(job.engine).shares_lab_filesystem:
+            lab = await self._jobs.engines.lab(job.engine, job.namespace) or Lab()
+        return await asyncio.to_thread(folders_of, job, lab, self._root.folder)
 
     def _is_due(self, job: JobSummary) -> bool:
         """Return True if the log of a running job may have new metrics."""

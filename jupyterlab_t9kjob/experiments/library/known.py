@@ -1,0 +1,126 @@
+"""Runs that are known, and folders that were searched."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from ...core.translation import Text
+from ..facts import Facts, MetricLog, Source
+
+ACTIVE_SECONDS: Final = 600.0
+RUNNING_SECONDS: Final = 24 * 3600.0
+"""How long event files, and runs without an end, are looked at in each round though nothing is added to them."""
+
+NOT_LOADED: Final = MetricLog()
+"""Metrics of runs whose metrics are not in memory. Nothing is added to it."""
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """A run that is known.
+
+    Attributes
+    ----------
+    path
+        Its folder in the contents API; None for a job without recorder, and outside the contents root.
+    outside
+        True if its folder is outside the contents root: a job wrote it there.
+    files
+        Modification times and sizes of its files when they were read.
+    facts
+        None until they were read.
+    log
+        The metrics, if `loaded`; otherwise the index has them under `num`.
+    stored
+        True if the index has all that was read.
+    names
+        Names of the metrics when they were read last.
+    epoch
+        The last epoch.
+    read
+        True once all metrics were read.
+    revision
+        Revision of the last change.
+    parts
+        Folders of event files that a job's run is made of.
+    joined
+        True for such a folder, which is no run of its own then.
+    lock
+        Held while the metrics change or are copied.
+    """
+
+    id: str
+    folder: Path
+    path: str | None
+    source: Source
+    files: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    facts: Facts | None = None
+    log: MetricLog = field(default_factory=MetricLog)
+    loaded: bool = True
+    stored: bool = False
+    num: int | None = None
+    names: tuple[str, ...] = ()
+    epoch: float | None = None
+    read: bool = False
+    problem: Text | None = None
+    revision: int = 0
+    parts: Sequence[Known] = ()
+    joined: bool = False
+    outside: bool = False
+    lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def has_files(self) -> bool:
+        """True if the run has a folder of its own."""
+        return self.path is not None or self.outside
+
+    @property
+    def place(self) -> str:
+        """The folder's path in the contents API, or on disk if it is outside the contents root."""
+        return self.path if self.path is not None else str(self.folder)
+
+    @property
+    def written_at(self) -> float:
+        """When a file of the run was changed last, seconds since the epoch."""
+        return max((modified for modified, _size in self.files.values()), default=0) / 1e9
+
+
+@dataclass
+class Area:
+    """A folder that was searched.
+
+    Attributes
+    ----------
+    parents
+        Folders in it with their modification times.
+    links
+        Links in place of runs.
+    searched_at
+        Time of the last search, of `time.monotonic`; None before the first one.
+    """
+
+    top: Path
+    parents: dict[Path, int] = field(default_factory=dict)
+    links: list[Path] = field(default_factory=list)
+    complete: bool = True
+    searching: bool = False
+    searched_at: float | None = None
+
+
+def is_active(known: Known) -> bool:
+    """Return True if the files of a run are likely to change."""
+    if known.facts is None:
+        return known.problem is None
+    limit = {"Running": RUNNING_SECONDS, "Events": ACTIVE_SECONDS}.get(known.facts.status, 0.0)
+    return time.time() - known.written_at < limit
+
+
+def run_id(path: str) -> str:
+    """Return the id of a run: a hash of its folder's path in the contents API."""
+    return hashlib.blake2b(path.encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()

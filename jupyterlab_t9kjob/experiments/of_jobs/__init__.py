@@ -1,0 +1,1 @@
+"""Runs of jobs whose script recorded nothing, and folders that only jobs name."""

@@ -1,0 +1,65 @@
+"""Folders outside the contents root in which a job records runs or writes event files.
+
+Only folders that the job itself names are searched: its `EM_RUN_PARENT_DIR`, `.em/runs` in its working directory and on
+its volume, and its log directories. The lab's own account reads them, so that permissions of files hold.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ...core.job import Job
+from ...core.lab import Lab
+from ...core.manifests.entrypoints import RECORD_FOLDER, record_directory, working_directory
+from ...core.manifests.names import ENV_RUNS
+
+_MOST_LOG_DIRS: Final = 10
+
+
+def folders_of(job: Job, lab: Lab | None, root: Path) -> tuple[Path, ...]:
+    """Return the folders, with links followed (blocking). They need not exist.
+
+    Parameters
+    ----------
+    job
+        The job. Jobs of other accounts have none.
+    lab
+        Volumes that the lab and its jobs share; None if jobs see the lab's own files.
+    root
+        The contents root, which is searched anyway.
+    """
+    if not job.mine:
+        return ()
+    found: list[Path] = []
+    for path in _in_job(job):
+        here = Path(path) if lab is None else lab.in_lab(path, job.spec.mounts, job.namespace)
+        if here is not None:
+            found.append(here)
+    found += [Path(path) for path in job.log_dirs[:_MOST_LOG_DIRS]]
+    real_root = os.path.realpath(root)
+    real = (Path(os.path.realpath(folder)) for folder in found)
+    return tuple(dict.fromkeys(folder for folder in real if _is_outside(folder, root, Path(real_root))))
+
+
+def _is_outside(folder: Path, *roots: Path) -> bool:
+    """Return True if a folder neither lies in a root nor holds one, as `/` does."""
+    return not any(folder.is_relative_to(root) or root.is_relative_to(folder) for root in roots)
+
+
+def _in_job(job: Job) -> Iterator[str]:
+    """Yield the absolute paths of folders for runs as the job sees them."""
+    working = job.working_dir or working_directory(job.spec) or ""
+    for variable in job.spec.env:
+        if variable.name == ENV_RUNS and variable.value and "\0" not in variable.value:
+            path = os.path.normpath(os.path.join(working, variable.value))  # noqa: PTH118 (it may be in a pod)
+            if path.startswith("/"):
+                yield path
+            return
+    if working.startswith("/"):
+        yield f"{working}/{RECORD_FOLDER}/runs"
+    record = record_directory(job.spec)
+    if record is not None:
+        yield f"{record}/runs"
