@@ -209,6 +209,7 @@ time.sleep(600)  # what a job has read counts as its server's when it ends
     )
     sockets = [await LogSocket.open(lab, ident) for _ in range(100)]
     process = psutil.Process(lab.pid)
+    parts: dict[tuple[int, int], int] = {}
 
     async def until(socket: LogSocket, text: str, **request: Any) -> int:
         count = 0
@@ -216,6 +217,9 @@ time.sleep(600)  # what a job has read counts as its server's when it ends
         def take(lines: list[dict[str, Any]]) -> bool:
             nonlocal count
             count += len(lines)
+            if lines:
+                first, last = lines[0]["offset"], lines[-1]["offset"] + lines[-1]["size"]
+                parts[first, last] = last - first
             return any(line["text"] == text for line in lines)
 
         await socket.follow(take, **request)
@@ -228,8 +232,11 @@ time.sleep(600)  # what a job has read counts as its server's when it ends
     size = 100 * 100 * 45
     read = process.io_counters().read_chars - before
     assert all(count >= 10_000 for count in counts)
-    print(f"100 sockets: {read / size:.2f} times the log was read")
-    assert read < 5 * size  # a hundred readers would read a hundred times as much
+    # Sockets at the same place share what is read. On a busy machine some fall behind the others, to other places.
+    needed = sum(parts.values())
+    print(f"100 sockets: {read / size:.2f} times the log was read, at {needed / size:.2f} times as many places")
+    assert read < 3 * needed + MB  # whatever else a server reads meanwhile
+    assert needed < 25 * size  # a hundred readers would read a hundred times as much
 
 
 async def test_nothing_stays_open(lab: Lab) -> None:
