@@ -19,7 +19,7 @@ LABEXTENSION := jupyterlab_t9kjob/labextension/package.json
 WHEEL := build/dist/.built
 
 .DELETE_ON_ERROR:
-.PHONY: lab install test lint format api catalogue docs build bench ui-envs clean help
+.PHONY: lab install test lint format api catalogue docs build bench ui-envs oldest-client clean help
 
 lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are JupyterLab's, VENV=… an environment to use)
 	@$(BIN)/python .make/lab.py examples $(ARGS)
@@ -127,6 +127,16 @@ build/lab-%/.t9kjob: $(WHEEL) build/third-party/.built Makefile
 	test ! -d $(@D) || $(INTO) --no-deps --force-reinstall build/dist/*.whl build/third-party/*.whl
 	test -d $(@D) || python -m venv --without-pip $(@D)
 	$(INTO) $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]" build/third-party/*.whl
+	@touch $@
+
+# The lowest client that pyproject.toml allows, for tests/kubernetes/test_oldest_client.py. It takes its other dependencies from
+# this environment, so that little is downloaded.
+oldest-client: build/oldest-client/.made
+
+build/oldest-client/.made: pyproject.toml | $(VENV)/.t9kjob-dev
+	rm -rf $(@D)
+	python -m pip install --quiet --no-compile --no-deps --retries 10 --timeout 60 --target $(@D) \
+		"kubernetes==$$(sed -nE 's/.*"kubernetes>=([0-9]+).*/\1/p' pyproject.toml).*" "urllib3<2" google-auth pyasn1 pyasn1-modules
 	@touch $@
 
 build/third-party/.built: $(THIRD_PARTY)
