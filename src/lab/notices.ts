@@ -5,12 +5,13 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { JobSummary, Notice, Stall } from '../api/types';
+import { isMuted } from '../jobs/mutedNotices';
 import { stateOf } from '../jobs/phase';
 import { endSentence, jobTitle, stallSentence } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { ERROR_STAYS } from '../shell/notices';
 
-/** How long the notification of a success is shown, in ms. */
+/** Duration of the notification of a success, in ms. */
 const SUCCESS_STAYS = 10_000;
 
 /** The parts of the lab that show a notice. */
@@ -49,13 +50,10 @@ function wantedPlaces(
     const kinds = settings?.get(name).composite;
     return Array.isArray(kinds) ? kinds.includes(kind) : otherwise;
   };
-  const isOff = (name: string) => settings?.get(name).composite === false;
-  const isMuted =
-    kind === 'no_progress'
-      ? isOff('notifyWhenStuck')
-      : /^(failed|succeeded)/.test(kind) && isOff('notifyWhenEnded');
   return {
-    lab: kind === 'undelivered' || (has('notifyInLab', true) && !isMuted),
+    lab:
+      kind === 'undelivered' ||
+      (has('notifyInLab', true) && !isMuted(kind, settings)),
     browser: has('notifyInBrowser', false)
   };
 }

@@ -11,6 +11,7 @@ import {
   Webhook,
   WebhookRules
 } from '../../api/types';
+import { isMuted, mutingSetting } from '../../jobs/mutedNotices';
 import { NotificationsClient } from '../client';
 
 /** Kind of an event. */
@@ -100,10 +101,8 @@ export class NotificationSettings {
     }
     await this._settings?.set(SETTINGS[place], kinds);
     if (place === 'lab' && isOn) {
-      // These older settings switch off several kinds at once.
-      const name =
-        kind === 'no_progress' ? 'notifyWhenStuck' : 'notifyWhenEnded';
-      if (/^(failed|succeeded|no_)/.test(kind)) {
+      const name = mutingSetting(kind);
+      if (name !== null) {
         await this._settings?.remove(name);
       }
     }
@@ -185,17 +184,9 @@ export class NotificationSettings {
     }
     const kinds = this._settings?.get(SETTINGS[place]).composite;
     const found = Array.isArray(kinds) ? (kinds as Kind[]) : [];
-    if (place !== 'lab') {
-      return found;
-    }
-    const isOff = (name: string) =>
-      this._settings?.get(name).composite === false;
-    return found.filter(
-      kind =>
-        !(kind === 'no_progress'
-          ? isOff('notifyWhenStuck')
-          : /^(failed|succeeded)/.test(kind) && isOff('notifyWhenEnded'))
-    );
+    return place === 'lab'
+      ? found.filter(kind => !isMuted(kind, this._settings))
+      : found;
   }
 
   private async _do(work: () => Promise<void>): Promise<void> {
