@@ -8,19 +8,12 @@ import {
   IDifference,
   metricRows
 } from '../../experiments/compare/differences';
-import { ISection } from '../../experiments/compare/report';
+import { ITitledSection } from '../../experiments/compare/report';
 import { Scalar } from '../../experiments/types';
 import { goalOf as goalOfName } from '../model/columns';
 import { durationOf, gpuHours, gpusOf, waitedOf } from '../model/facts';
 import { gpuHoursText, timeText } from '../view/text';
 import { optionsOf } from './args';
-
-/** A section of the table. */
-export interface IJobSection extends ISection {
-  key: 'arguments' | 'results' | 'run' | 'code';
-  /** Summary of the section: “2 of 21 differ”. */
-  caption: string;
-}
 
 /** The compared jobs with their runs, in the same order. */
 export interface ICompared {
@@ -42,7 +35,7 @@ export function sectionsOf(
   goalOf: GoalOf,
   showEqual: boolean,
   trans: TranslationBundle
-): IJobSection[] {
+): ITitledSection[] {
   const jobs = compared.map(({ job }) => job);
   const wanted = (rows: IDifference[]): IDifference[] =>
     rows.filter(({ differs }) => differs || showEqual || jobs.length < 2);

@@ -1,17 +1,14 @@
-/** Table of a comparison: what differs between the runs. */
+/** Table of the differences between compared runs. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { IconButton, LinkButton } from '../../ui/Buttons';
-import { Key } from '../charts/Key';
 import { formatValue } from '../charts/numbers';
 import { IRunLab } from '../run/pageLab';
 import { StatusIcon } from '../run/StatusIcon';
 import { RunRow } from '../../api/types';
-import { differenceOf, IDifference } from './differences';
+import { ComparisonTable } from './ComparisonTable';
+import { differenceOf } from './differences';
 import { CompareModel } from './model';
-import { textOf } from './report';
-import { ISectionOf, sectionsOf } from './sections';
+import { sectionsOf } from './sections';
 
 interface IDifferencesTableProps {
   model: CompareModel;
@@ -22,139 +19,46 @@ interface IDifferencesTableProps {
   trans: TranslationBundle;
 }
 
-/** One column for each run; only rows whose values differ, unless the user wants all. */
+/** One column for each run, and the difference of two runs. */
 export function DifferencesTable(
   props: IDifferencesTableProps
 ): React.JSX.Element {
   const { model, runs, labels, lab, trans } = props;
-  const [showEqual, setShowEqual] = React.useState(false);
-  const sections = sectionsOf(runs, model.goalOf, showEqual, trans);
-  const hasDifference = runs.length === 2;
+  const columns = runs.map((run, index) => ({
+    id: run.id,
+    name: labels[index],
+    icon: <StatusIcon status={run.status} label={run.sentence} size={14} />,
+    style: model.styleOf(run),
+    open: () => lab.openRun(run.id),
+    remove:
+      runs.length > 1
+        ? () => lab.openComparison(model.ids.filter(id => id !== run.id))
+        : null
+  }));
   return (
-    <div className="jp-t9k-Differences">
-      <div
-        className="jp-t9k-Differences-scroll"
-        tabIndex={0}
-        role="group"
-        aria-label={trans.__('Differences between the runs')}
-      >
-        <table className="jp-t9k-Table">
-          <thead>
-            <tr>
-              <th scope="col">
-                {showEqual
-                  ? trans.__('All values')
-                  : trans.__('Only what differs')}
-              </th>
-              {runs.map((run, index) => (
-                <th key={run.id} scope="col" className="jp-t9k-Table-number">
-                  <span className="jp-t9k-Differences-run">
-                    <StatusIcon
-                      status={run.status}
-                      label={run.sentence}
-                      size={14}
-                    />
-                    <Key style={model.styleOf(run)} />
-                    {runs.length > 1 && (
-                      <IconButton
-                        icon={closeIcon}
-                        label={trans.__('Remove %1', labels[index])}
-                        onClick={() =>
-                          lab.openComparison(
-                            model.ids.filter(id => id !== run.id)
-                          )
-                        }
-                      />
-                    )}
-                  </span>
-                  <LinkButton
-                    title={labels[index]}
-                    onClick={() => lab.openRun(run.id)}
-                  >
-                    <span>{labels[index]}</span>
-                  </LinkButton>
-                </th>
-              ))}
-              {hasDifference && (
-                <th scope="col" className="jp-t9k-Table-number">
-                  {trans.__('Difference')}
-                </th>
-              )}
-            </tr>
-          </thead>
-          {sections.map(section => (
-            <Section
-              key={section.key}
-              section={section}
-              columns={runs.length + (hasDifference ? 2 : 1)}
-              hasDifference={hasDifference}
-              model={model}
-              trans={trans}
-            />
-          ))}
-        </table>
-      </div>
-      <label className="jp-t9k-Differences-all">
-        <input
-          type="checkbox"
-          checked={showEqual}
-          onChange={({ target }) => setShowEqual(target.checked)}
-        />
-        {trans.__('Show what is equal, too')}
-      </label>
-    </div>
+    <ComparisonTable
+      label={trans.__('Differences between the runs')}
+      columns={columns}
+      sectionsOf={showEqual => sectionsOf(runs, model.goalOf, showEqual, trans)}
+      further={
+        runs.length === 2
+          ? {
+              title: trans.__('Difference'),
+              cell: ({ values }) => signed(differenceOf(values))
+            }
+          : null
+      }
+      besideName={({ key }, { name }) =>
+        key === 'metrics' && (
+          <Direction name={name} model={model} trans={trans} />
+        )
+      }
+      trans={trans}
+    />
   );
 }
 
-interface ISectionProps {
-  section: ISectionOf;
-  columns: number;
-  hasDifference: boolean;
-  model: CompareModel;
-  trans: TranslationBundle;
-}
-
-/** A section of the table, which can be folded. */
-function Section(props: ISectionProps): React.JSX.Element {
-  const { section, columns, trans } = props;
-  const [isOpen, setIsOpen] = React.useState(true);
-  return (
-    <tbody>
-      <tr className="jp-t9k-Differences-section">
-        <th scope="colgroup" colSpan={columns}>
-          <button
-            type="button"
-            className="jp-t9k-LinkButton"
-            aria-expanded={isOpen}
-            onClick={() => setIsOpen(!isOpen)}
-          >
-            {section.title}
-          </button>{' '}
-          <span className="jp-t9k-caption">{section.caption}</span>
-        </th>
-      </tr>
-      {isOpen &&
-        section.rows.map(row => (
-          <tr key={row.name}>
-            <th scope="row" title={row.name}>
-              {row.name}
-              {section.key === 'metrics' && (
-                <Direction name={row.name} model={props.model} trans={trans} />
-              )}
-            </th>
-            <Values row={row} trans={trans} />
-            {props.hasDifference && (
-              <td className="jp-t9k-Table-number">
-                {signed(differenceOf(row.values))}
-              </td>
-            )}
-          </tr>
-        ))}
-    </tbody>
-  );
-}
-
-/** Says in which direction a metric improves, and turns it. */
+/** Button that shows the direction in which a metric improves, and reverses it. */
 function Direction(props: {
   name: string;
   model: CompareModel;
@@ -178,36 +82,6 @@ function Direction(props: {
     >
       {goal === null ? '↕' : goal === 'min' ? '↓' : '↑'}
     </button>
-  );
-}
-
-/** The values of a row; the best ones are bold and say “best”. */
-function Values({
-  row,
-  trans
-}: {
-  row: IDifference;
-  trans: TranslationBundle;
-}): React.JSX.Element {
-  return (
-    <>
-      {row.values.map((value, index) => (
-        <td
-          key={index}
-          className="jp-t9k-Table-number"
-          title={value === undefined ? undefined : String(value)}
-        >
-          {row.best.includes(index) ? (
-            <>
-              <small className="jp-t9k-caption">{trans.__('best')}</small>{' '}
-              <strong>{textOf(value)}</strong>
-            </>
-          ) : (
-            textOf(value)
-          )}
-        </td>
-      ))}
-    </>
   );
 }
 

@@ -1,4 +1,4 @@
-/** How parameters and metrics of runs are related: parallel coordinates or a scatter plot. */
+/** Relations of parameters and metrics of runs: parallel coordinates or a scatter plot. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { openMenu } from '../../common/menu';

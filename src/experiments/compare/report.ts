@@ -10,6 +10,13 @@ export interface ISection {
   rows: readonly IDifference[];
 }
 
+/** A section of the table on the page. */
+export interface ITitledSection extends ISection {
+  key: string;
+  /** Summary of the section: “6 of 21 differ”. */
+  caption: string;
+}
+
 /** A compared run or job, as a report describes it. */
 export type ISubject = Pick<RunRow, 'id' | 'sentence' | 'path' | 'note'>;
 

@@ -9,14 +9,7 @@ import {
   metricRows,
   parameterRows
 } from './differences';
-import { ISection } from './report';
-
-/** A section of the table. */
-export interface ISectionOf extends ISection {
-  key: 'parameters' | 'metrics' | 'run';
-  /** Summary of the section: “6 of 21 differ”. */
-  caption: string;
-}
+import { ITitledSection } from './report';
 
 /**
  * Return the sections of a comparison: parameters, metrics, facts about the runs.
@@ -31,7 +24,7 @@ export function sectionsOf(
   goalOf: GoalOf,
   showEqual: boolean,
   trans: TranslationBundle
-): ISectionOf[] {
+): ITitledSection[] {
   const wanted = (rows: IDifference[]): IDifference[] =>
     rows.filter(({ differs }) => differs || showEqual || runs.length < 2);
   const parameters = parameterRows(runs);
