@@ -53,7 +53,7 @@ class Preview(Model):
     """Preview of a job on an engine: its command, its manifest, and checks."""
 
     command: str = Field(description="As one would type it, one option a line.")
-    environment: dict[str, str] = Field(default_factory=dict, description="What the job adds.")
+    environment: dict[str, str] = Field(default_factory=dict, description="Variables that the job adds.")
     manifest: str | None = Field(None, description="YAML, as it would be submitted.")
     summary: Text = Field(description="“2 processes on this machine”.")
     checks: list[Check] = Field(default_factory=list)

@@ -83,7 +83,7 @@ class Stall(Model):
     )
     since: Time = Field(description="Time of the last step, or of the last line or event.")
     finding: Text | None = Field(
-        None, description="What the stacks of the ranks show: “7 ranks wait in all_reduce, rank 3 is in data loading”."
+        None, description="Finding from the stacks: “7 ranks wait in all_reduce, rank 3 is in data loading”."
     )
 
 
@@ -284,7 +284,7 @@ class Event(Model):
 class MissingSpan(Model):
     """A part of a log that was lost before it could be kept."""
 
-    sentence: Text = Field(description="Which part is missing, and why.")
+    sentence: Text = Field(description="The missing part, and the reason.")
     offset: int = Field(description="Offset of the missing part in the stream, in bytes.")
     since: Time | None = None
     until: Time | None = None

@@ -91,7 +91,7 @@ class Level:
 
 @dataclass(frozen=True)
 class ResourceSource:
-    """Where samples come from.
+    """Source of the samples.
 
     Attributes
     ----------

@@ -33,13 +33,13 @@ class MedianRule(Model):
 
 
 class Verdict(Model):
-    """Why the rule of a sweep stops a job."""
+    """Reason for which the rule of a sweep stops a job."""
 
     metric: str = Field(max_length=200)
     value: str = Field(max_length=40, description="The job's best value so far.")
     median: str = Field(max_length=40, description="Median of the other jobs' averages.")
     step: int = Field(description="Newest step of the job, or the number of its reports in the log.")
-    of: Literal["step", "report"] = Field("step", description="What `step` counts; reports if no event files exist.")
+    of: Literal["step", "report"] = Field("step", description="Unit of `step`; reports if no event files exist.")
 
 
 class SweepMember(Model):

@@ -17,9 +17,9 @@ from .series import Part, Position, Series
 MOST_POINTS: Final = 1_000_000
 """Points in an answer."""
 READ_SECONDS: Final = 10.0
-"""How long files are read for one answer."""
+"""Time for which files are read for one answer."""
 BUCKETS_PER_PIXEL: Final = 4
-"""How finely values from files are reduced before their pixels are known."""
+"""Number of buckets for each pixel to which values from files are reduced, before the final reduction to the chart."""
 
 
 def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> list[Curve]:

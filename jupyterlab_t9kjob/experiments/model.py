@@ -113,7 +113,7 @@ class RunColumn(Model):
     kind: Literal["number", "text", "boolean"]
     runs: int = Field(description="Number of runs that have it.")
     distinct: int = Field(description="Number of different values, at most 1000; 0 for metrics.")
-    goal: Literal["min", "max"] | None = Field(None, description="Which value of a metric is the best.")
+    goal: Literal["min", "max"] | None = Field(None, description="Direction in which the metric improves.")
 
 
 class Unreadable(Model):
@@ -134,7 +134,9 @@ class RunTable(Model):
     columns: list[RunColumn]
     unreadable: list[Unreadable] = Field(default_factory=list, description="The first 50.")
     unreadable_count: int = 0
-    left_out: Text | None = Field(None, description="What the search did not reach; null if it reached everything.")
+    left_out: Text | None = Field(
+        None, description="Part that the search did not reach; null if it reached everything."
+    )
 
 
 class Parameter(Model):

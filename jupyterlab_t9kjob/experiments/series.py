@@ -20,7 +20,7 @@ _MANY: Final = 16
 
 
 class Position(NamedTuple):
-    """Where in the training a value was measured."""
+    """Position in the training at which a value was measured."""
 
     step: float | None
     epoch: float | None

@@ -47,15 +47,15 @@ log = logging.getLogger(__name__)
 HELD_SECONDS: Final = 15.0
 LOOK_SECONDS: Final = 1.0
 SEARCH_SECONDS: Final = 300.0
-"""How often a folder is searched while somebody asks for it."""
+"""Interval between searches of a folder while a page asks for it."""
 WATCH_SECONDS: Final = 60.0
-"""How long a folder is watched after the last request."""
+"""Time for which a folder is watched after the last request."""
 INDEX_SECONDS: Final = 3.0
-"""How long the first answer waits for the index, which takes less than a second for 10 000 runs."""
+"""Time that the first answer waits for the index, which takes less than a second for 10 000 runs."""
 FIRST_SECONDS: Final = 0.5
-"""How long the first answer waits for the search."""
+"""Time that the first answer waits for the search."""
 BATCH_SECONDS: Final = 0.5
-"""How long changes are collected for one answer during a search."""
+"""Time for which changes are collected for one answer during a search."""
 MOST_UNREADABLE: Final = 50
 
 

@@ -14,12 +14,12 @@ from .facts import Facts
 from .model import JobRef, Status
 
 SILENT_SECONDS: Final = 30 * 60.0
-"""How long a run without a job may write nothing before it counts as stale."""
+"""Time for which a run without a job may write nothing before it counts as stale."""
 ENDING_SECONDS: Final = 15.0
-"""How long a run may need to note its end after its job has ended."""
+"""Time that a run may need to note its end after its job has ended."""
 
 FRESH_SECONDS: Final = 300.0
-"""How long event files that nothing is added to count as those of a running process."""
+"""Time for which event files without new data count as those of a running process."""
 
 _JOB_STATUS: Final[dict[str, Status]] = {
     "Pending": "running",

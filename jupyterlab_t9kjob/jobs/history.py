@@ -22,7 +22,7 @@ from .service import JobService
 log = logging.getLogger(__name__)
 
 CLEANING_SECONDS: Final = 600.0
-"""How often records above the limit are removed."""
+"""Interval between removals of records above the limit."""
 CHUNK: Final = 100
 """Number of jobs that are measured in one call of a thread."""
 

@@ -1,4 +1,4 @@
-"""Which jobs a list has."""
+"""Selection of the jobs of a list."""
 
 from __future__ import annotations
 

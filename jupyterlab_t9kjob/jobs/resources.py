@@ -19,7 +19,7 @@ from ..resources.view import gaps_of, replicas_of, rows_of
 from .engines import Engines
 
 HELD_SECONDS: Final = 15.0
-"""How long a request waits for newer samples."""
+"""Time that a request waits for newer samples."""
 CHECK_SECONDS: Final = 1.0
 WHOLE_POINTS: Final = 600
 """Points of the whole job from which single figures are computed."""

@@ -51,13 +51,13 @@ class ScriptOption(Model):
     metavar: str | None = Field(None, description="Name of the value in the script's own help.")
     required: bool = False
     repeatable: bool = Field(False, description="Giving it more than once means something (append, count).")
-    flag_value: bool = Field(True, description="What a `flag` sets when given (store_true).")
+    flag_value: bool = Field(True, description="Value that a given `flag` sets (store_true).")
     off_flag: str | None = Field(
         None, description="The spelling that unsets a `flag` (BooleanOptionalAction), not in `flags`."
     )
     value_optional: bool = Field(False, description="The flag may be given without a value (`nargs='?'`).")
     syntax: Literal["separate", "equals", "assignment"] = Field(
-        "separate", description="How a value follows its flag: `--x v`, only `--x=v`, or `x=v` (flags without dashes)."
+        "separate", description="Form of a flag with its value: `--x v`, only `--x=v`, or `x=v` (flags without dashes)."
     )
     group: str | None = Field(None, description="Title of the group in the script's own help.")
     exclusive: str | None = Field(None, description="Options with the same value here exclude each other.")
@@ -74,7 +74,7 @@ class ScriptOption(Model):
     )
     roles: list[OptionRole] = Field(
         default_factory=list,
-        description="What the script does with the value: it writes events or checkpoints there, names the run by it, "
+        description="Use of the value: the script writes events or checkpoints there, names the run by it, "
         "or resumes from it.",
     )
     line: int
@@ -114,8 +114,8 @@ class ScriptInfo(Model):
     )
     method: TrainingMethod | None = Field(
         None,
-        description="What distributes the training; `trainer` is Hugging Face's, `process_group` is torch.distributed "
-        "alone, `none` if nothing does; null where its text does not tell.",
+        description="Library that distributes the training; `trainer`: Hugging Face's, `process_group`: "
+        "torch.distributed alone, `none`: no library; null where its text does not tell.",
     )
     method_line: int | None = Field(None, description="Line of the script that tells it; null: in another module.")
     own_processes: bool = Field(False, description="The script starts its processes itself (mp.spawn).")
@@ -133,7 +133,7 @@ class NotebookCell(Model):
     mark: Literal["same", "changed", "question", "left_out"] = Field(
         description="As it is; changed to Python; the user has to decide; left out."
     )
-    note: Text | None = Field(None, description="What becomes of it; null if it runs as it is.")
+    note: Text | None = Field(None, description="Change to the cell in the script; null if the cell runs as it is.")
     code: str | None = Field(None, description="As Python; null if a job can't run it, or if the answer is too long.")
 
 
@@ -146,7 +146,7 @@ class NotebookLaunch(Model):
 
 
 class NotebookInfo(Model):
-    """How a notebook becomes a script."""
+    """Conversion of a notebook to a script."""
 
     script_path: str = Field(description="Contents API path of the script that is written.")
     cells: list[NotebookCell] = Field(default_factory=list, description="The code cells that are not empty.")
@@ -224,7 +224,7 @@ class Prefill(Model):
     root: str | None = Field(None, description="Absolute path of the contents root, if local.")
     empty: list[str] = Field(
         default_factory=list,
-        description="What only the user knows: JSON pointers into the spec, or the first spelling "
+        description="Values that only the user knows: JSON pointers into the spec, or the first spelling "
         "(a positional's dest) of a script's required option.",
     )
     runs_dir: str | None = Field(
@@ -237,7 +237,9 @@ class Prefill(Model):
         default_factory=list, description="Flags in `spec.args` whose value holds the job's name."
     )
     checks: list[Check] = Field(default_factory=list)
-    notes: list[Check] = Field(default_factory=list, description="What could not be carried over from another engine.")
+    notes: list[Check] = Field(
+        default_factory=list, description="Values that could not be carried over from another engine."
+    )
     recorder: RecorderOffer | None = Field(
         None, description="Null if the script does not import it or does not lack it."
     )
@@ -251,7 +253,9 @@ class SpecOrManifest(Model):
 
     engine: EngineName = DEFAULT_ENGINE
     namespace: Namespace = ""
-    spec: JobSpec | None = Field(None, description="What the form says; may be left out where there is a manifest.")
+    spec: JobSpec | None = Field(
+        None, description="The form's specification; may be left out where there is a manifest."
+    )
     manifest: str | None = Field(
         None, description="YAML that the user has edited: it is submitted as it is, and `spec` counts for nothing."
     )
@@ -291,8 +295,8 @@ class ReadManifest(Model):
     manifest: str | None = Field(
         description="YAML as it would be submitted as edited, in the cluster's dialect; null on this machine."
     )
-    notes: list[Check] = Field(description="What was mended, assumed, kept or migrated.")
-    lost: list[Check] = Field(description="What the form can't say and would drop; empty if nothing.")
+    notes: list[Check] = Field(description="Values that were mended, assumed, kept or migrated.")
+    lost: list[Check] = Field(description="Values for which the form has no field and which it would drop.")
 
 
 class LaunchPreview(Preview):

@@ -17,7 +17,7 @@ Minutes = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class WebhookRules(Model):
-    """Which events are sent to webhooks, and what a message contains."""
+    """Rules of webhooks: the events to send, and the contents of a message."""
 
     kinds: list[NoticeKind] = Field(
         default=["failed", "no_progress", "paused", "succeeded_late", "sweep_ended"],

@@ -40,7 +40,7 @@ from .webhooks import Target, check_address, check_lab_address, send, targets_of
 log = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 15.0
-"""How often waiting jobs are looked through without a change."""
+"""Interval between checks of the waiting jobs."""
 PAUSE_SECONDS: Final = 0.2
 
 

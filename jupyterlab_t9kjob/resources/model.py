@@ -40,7 +40,7 @@ class ResourceRow(Model):
     metric: str = Field(description="gpu_use, gpu_memory, gpu_power, cpu, memory, network, disk.")
     title: Text
     unit: Unit
-    scope: Text | None = Field(None, description="What the values cover, where that is not obvious.")
+    scope: Text | None = Field(None, description="Parts of the job that the values cover, where that is not obvious.")
     facts: list[Text] = Field(default_factory=list, description="Single figures: “mean 88 %”.")
     curves: list[ResourceCurve] = Field(default_factory=list)
     levels: list[ResourceLevel] = Field(default_factory=list)
@@ -53,7 +53,7 @@ class ResourceFinding(Model):
     code: str
     sentence: Text
     evidence: Text
-    check: Text = Field(description="How to check it, or what to change.")
+    check: Text = Field(description="A way to check the finding, or the change that mends it.")
     replica: str | None = None
     rank: int | None = None
     since: Time
@@ -61,7 +61,7 @@ class ResourceFinding(Model):
 
 
 class ResourceUsage(Model):
-    """What the job used in total."""
+    """Total use of the job: GPU-hours and energy."""
 
     gpu_hours: float | None = Field(None, description="GPUs × hours of all attempts; null for a job without GPUs.")
     gpu_hours_source: Text | None = None

@@ -1,4 +1,4 @@
-"""Where snapshots lie: on one machine in our home, in a cluster below `.t9kjob/` on the volume of the code."""
+"""Folders of snapshots: in our home on one machine, in a cluster below `.t9kjob/` on the volume of the code."""
 
 from __future__ import annotations
 

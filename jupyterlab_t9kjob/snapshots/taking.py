@@ -30,7 +30,7 @@ from .places import Place, Places
 from .store import FILES, read_copy
 
 _TRIES: Final = 3
-"""How often a copy is begun anew because files changed meanwhile."""
+"""Number of copies that are tried while files change."""
 
 
 class Taking:

@@ -77,7 +77,7 @@ class StackDump(Model):
 
     id: str
     time: Time
-    seconds: float = Field(description="How long taking them took.")
+    seconds: float = Field(description="Duration of taking the stacks.")
     method: Method
     native: bool = False
     automatic: bool = Field(False, description="Taken by the server when the job stopped to make progress.")

@@ -13,7 +13,7 @@ from .event_records import CHECKSUM_BYTES, HEADER_BYTES, SUMMARY, VALUE, NotEven
 from .events import find_event_files
 
 MAX_SECONDS: Final = 0.5
-"""How long one call reads."""
+"""Time for which one call reads."""
 MOST_SERIES: Final = 300
 MOST_POINTS: Final = 4096
 """Points of a series; from a longer one, every second point is dropped."""

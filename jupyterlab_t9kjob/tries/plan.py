@@ -40,7 +40,7 @@ _AFTER: Final = {"CUDA_VISIBLE_DEVICES": "", "NVIDIA_VISIBLE_DEVICES": "void"}
 
 @dataclass
 class TryPlan:
-    """How a job is tried, or why it can't be.
+    """Plan of a try, or the reason for which the job can't be tried.
 
     Attributes
     ----------

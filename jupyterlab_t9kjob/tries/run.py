@@ -26,9 +26,9 @@ from .verdict import verdict
 
 _POLL_SECONDS: Final = 0.4
 LEASE_SECONDS: Final = 30.0
-"""How long a try goes on while no page asks for it."""
+"""Time for which a try continues without a request of a page."""
 LEAVING_SECONDS: Final = 15.0
-"""How long the processes of a try may take to end."""
+"""Time that the processes of a try may take to end."""
 
 log = logging.getLogger(__name__)
 

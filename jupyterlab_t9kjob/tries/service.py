@@ -26,7 +26,7 @@ from .plan import Planner
 from .run import LEAVING_SECONDS, Run, remove_jobs
 
 WAIT_SECONDS: Final = 15.0
-"""How long a request for a newer revision is held open."""
+"""Time for which a request for a newer revision is held open."""
 _KEPT: Final = 8
 """Number of ended tries whose results are kept."""
 

@@ -28,7 +28,7 @@ _KILLED: Final = 137
 
 @dataclass
 class Verdict:
-    """How a try ended; the fields are those of `Try`."""
+    """End of a try; the fields are those of `Try`."""
 
     state: TryState
     sentence: Text

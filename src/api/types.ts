@@ -1589,7 +1589,7 @@ export interface components {
             version: string | null;
             /**
              * Found
-             * @description What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.
+             * @description The part of the system that the engine uses, in words: “PyTorchJob of kubeflow.org/v1”.
              */
             found: string;
             /**
@@ -1619,7 +1619,7 @@ export interface components {
             stale_reason: string | null;
             /**
              * Stale Hint
-             * @description What to do, a sentence or two.
+             * @description Advice to the user, a sentence or two.
              * @default null
              */
             stale_hint: string | null;
@@ -1826,7 +1826,7 @@ export interface components {
              */
             namespace?: string;
             /**
-             * @description What the form says; may be left out where there is a manifest.
+             * @description The form's specification; may be left out where there is a manifest.
              * @default null
              */
             spec?: components["schemas"]["JobSpecInput"] | null;
@@ -2298,7 +2298,7 @@ export interface components {
             cluster: components["schemas"]["ClusterInfo"] | null;
             /**
              * Grace Seconds
-             * @description How long processes that are asked to end have for it before they are killed.
+             * @description Seconds for which processes that are asked to end may run before they are killed.
              * @default null
              */
             grace_seconds: number | null;
@@ -3766,7 +3766,7 @@ export interface components {
             command: string;
             /**
              * Environment
-             * @description What the job adds.
+             * @description Variables that the job adds.
              */
             environment: {
                 [key: string]: string;
@@ -4283,7 +4283,7 @@ export interface components {
             devices: components["schemas"]["DeviceInfo"][];
             /**
              * Devices Problem
-             * @description What is wrong with the GPUs' driver, a sentence.
+             * @description Problem of the GPUs' driver, a sentence.
              * @default null
              */
             devices_problem: string | null;
@@ -4406,7 +4406,7 @@ export interface components {
         MissingSpan: {
             /**
              * Sentence
-             * @description Which part is missing, and why.
+             * @description The missing part, and the reason.
              */
             sentence: string;
             /**
@@ -4651,7 +4651,7 @@ export interface components {
             mark: "same" | "changed" | "question" | "left_out";
             /**
              * Note
-             * @description What becomes of it; null if it runs as it is.
+             * @description Change to the cell in the script; null if the cell runs as it is.
              * @default null
              */
             note: string | null;
@@ -4664,7 +4664,7 @@ export interface components {
         };
         /**
          * NotebookInfo
-         * @description How a notebook becomes a script.
+         * @description Conversion of a notebook to a script.
          */
         NotebookInfo: {
             /**
@@ -5045,7 +5045,7 @@ export interface components {
             root: string | null;
             /**
              * Empty
-             * @description What only the user knows: JSON pointers into the spec, or the first spelling (a positional's dest) of a script's required option.
+             * @description Values that only the user knows: JSON pointers into the spec, or the first spelling (a positional's dest) of a script's required option.
              */
             empty: string[];
             /**
@@ -5063,7 +5063,7 @@ export interface components {
             checks: components["schemas"]["Check"][];
             /**
              * Notes
-             * @description What could not be carried over from another engine.
+             * @description Values that could not be carried over from another engine.
              */
             notes: components["schemas"]["Check"][];
             /**
@@ -5301,7 +5301,7 @@ export interface components {
              */
             namespace?: string;
             /**
-             * @description What the form says; may be left out where there is a manifest.
+             * @description The form's specification; may be left out where there is a manifest.
              * @default null
              */
             spec?: components["schemas"]["JobSpecInput"] | null;
@@ -5571,12 +5571,12 @@ export interface components {
             manifest: string | null;
             /**
              * Notes
-             * @description What was mended, assumed, kept or migrated.
+             * @description Values that were mended, assumed, kept or migrated.
              */
             notes: components["schemas"]["Check"][];
             /**
              * Lost
-             * @description What the form can't say and would drop; empty if nothing.
+             * @description Values for which the form has no field and which it would drop.
              */
             lost: components["schemas"]["Check"][];
         };
@@ -5979,7 +5979,7 @@ export interface components {
             evidence: string;
             /**
              * Check
-             * @description How to check it, or what to change.
+             * @description A way to check the finding, or the change that mends it.
              */
             check: string;
             /**
@@ -6037,7 +6037,7 @@ export interface components {
             unit: "percent" | "bytes" | "cores" | "bytes_per_second" | "watts";
             /**
              * Scope
-             * @description What the values cover, where that is not obvious.
+             * @description Parts of the job that the values cover, where that is not obvious.
              * @default null
              */
             scope: string | null;
@@ -6059,7 +6059,7 @@ export interface components {
         };
         /**
          * ResourceUsage
-         * @description What the job used in total.
+         * @description Total use of the job: GPU-hours and energy.
          */
         ResourceUsage: {
             /**
@@ -6295,7 +6295,7 @@ export interface components {
             distinct: number;
             /**
              * Goal
-             * @description Which value of a metric is the best.
+             * @description Direction in which the metric improves.
              * @default null
              */
             goal: ("min" | "max") | null;
@@ -6592,7 +6592,7 @@ export interface components {
             unreadable_count: number;
             /**
              * Left Out
-             * @description What the search did not reach; null if it reached everything.
+             * @description Part that the search did not reach; null if it reached everything.
              * @default null
              */
             left_out: string | null;
@@ -6775,7 +6775,7 @@ export interface components {
             types: ("object" | "array" | "string" | "integer" | "number" | "boolean")[];
             /**
              * Description
-             * @description What the value is for; shortened.
+             * @description Purpose of the value; shortened.
              * @default null
              */
             description: string | null;
@@ -6839,7 +6839,7 @@ export interface components {
             distributed: boolean | null;
             /**
              * Method
-             * @description What distributes the training; `trainer` is Hugging Face's, `process_group` is torch.distributed alone, `none` if nothing does; null where its text does not tell.
+             * @description Library that distributes the training; `trainer`: Hugging Face's, `process_group`: torch.distributed alone, `none`: no library; null where its text does not tell.
              * @default null
              */
             method: ("lightning" | "fabric" | "trainer" | "accelerate" | "deepspeed" | "horovod" | "fsdp" | "ddp" | "rpc" | "process_group" | "none") | null;
@@ -6931,7 +6931,7 @@ export interface components {
             repeatable: boolean;
             /**
              * Flag Value
-             * @description What a `flag` sets when given (store_true).
+             * @description Value that a given `flag` sets (store_true).
              * @default true
              */
             flag_value: boolean;
@@ -6949,7 +6949,7 @@ export interface components {
             value_optional: boolean;
             /**
              * Syntax
-             * @description How a value follows its flag: `--x v`, only `--x=v`, or `x=v` (flags without dashes).
+             * @description Form of a flag with its value: `--x v`, only `--x=v`, or `x=v` (flags without dashes).
              * @default separate
              * @enum {string}
              */
@@ -6998,7 +6998,7 @@ export interface components {
             library: string | null;
             /**
              * Roles
-             * @description What the script does with the value: it writes events or checkpoints there, names the run by it, or resumes from it.
+             * @description Use of the value: the script writes events or checkpoints there, names the run by it, or resumes from it.
              */
             roles: ("events" | "checkpoints" | "run_name" | "resume")[];
             /** Line */
@@ -7415,7 +7415,7 @@ export interface components {
             time: number;
             /**
              * Seconds
-             * @description How long taking them took.
+             * @description Duration of taking the stacks.
              */
             seconds: number;
             /**
@@ -7624,7 +7624,7 @@ export interface components {
             since: number;
             /**
              * Finding
-             * @description What the stacks of the ranks show: “7 ranks wait in all_reduce, rank 3 is in data loading”.
+             * @description Finding from the stacks: “7 ranks wait in all_reduce, rank 3 is in data loading”.
              * @default null
              */
             finding: string | null;
@@ -8332,7 +8332,7 @@ export interface components {
              */
             namespace?: string;
             /**
-             * @description What the form says; may be left out where there is a manifest.
+             * @description The form's specification; may be left out where there is a manifest.
              * @default null
              */
             spec?: components["schemas"]["JobSpecInput"] | null;
@@ -8507,7 +8507,7 @@ export interface components {
         WebhookRules: components["schemas"]["WebhookRulesInput"];
         /**
          * WebhookRules
-         * @description Which events are sent to webhooks, and what a message contains.
+         * @description Rules of webhooks: the events to send, and the contents of a message.
          */
         WebhookRulesInput: {
             /**

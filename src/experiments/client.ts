@@ -17,7 +17,7 @@ import {
   RunTable
 } from '../api/types';
 
-/** Which runs to list. */
+/** Selection of the runs to list. */
 export interface IRunsQuery {
   /** Contents path of the folder; the lab's root is ''. */
   folder: string;

@@ -6,7 +6,7 @@ import { Widget } from '@lumino/widgets';
 import { ApiError } from '../api/errors';
 
 /**
- * How long the notification of an error or of a failed job is shown, in ms.
+ * Duration of the notification of an error or of a failed job, in ms.
  *
  * The notification of a failed job has a button that opens a launch form, and it covers the form's buttons
  * until it closes. The notification center keeps it, and the timer does not run while the page is inactive.

@@ -1,1 +1,1 @@
-"""Where the code of a job comes from: its model, safe git addresses, and the errors of git."""
+"""Source of a job's code: its model, safe git addresses, and the errors of git."""

@@ -1,4 +1,4 @@
-"""Where the code of a job comes from: a snapshot of the user's files, or a git repository."""
+"""Source of a job's code: a snapshot of the user's files, or a git repository."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Machine(Model):
     memory_total: int | None = Field(None, description="Bytes.")
     memory_available: int | None = Field(None, description="Bytes.")
     devices: list[DeviceInfo] = Field(default_factory=list)
-    devices_problem: Text | None = Field(None, description="What is wrong with the GPUs' driver, a sentence.")
+    devices_problem: Text | None = Field(None, description="Problem of the GPUs' driver, a sentence.")
 
 
 StaleCode = Literal[
@@ -111,7 +111,9 @@ class ClusterInfo(Model):
     server: str = Field(description="Host of the API server, without credentials.")
     context: str | None = Field(None, description="The kubeconfig's; null in a pod.")
     version: str | None = Field(None, description="The API server's.")
-    found: Text = Field(description="What makes the engine work, in words: “PyTorchJob of kubeflow.org/v1”.")
+    found: Text = Field(
+        description="The part of the system that the engine uses, in words: “PyTorchJob of kubeflow.org/v1”."
+    )
     rights: dict[str, Capability] = Field(
         default_factory=dict,
         description="Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs,"
@@ -123,7 +125,7 @@ class ClusterInfo(Model):
     )
     stale_code: StaleCode | None = Field(None, description="Why, for programs.")
     stale_reason: Text | None = Field(None, description="Why, a sentence.")
-    stale_hint: Text | None = Field(None, description="What to do, a sentence or two.")
+    stale_hint: Text | None = Field(None, description="Advice to the user, a sentence or two.")
     stale_verbatim: str | None = Field(None, description="The cluster's own words.")
     image: str | None = Field(None, description="The lab's own, which new jobs get if its Python has torch.")
     images: list[RuntimeImage] = Field(
@@ -162,5 +164,5 @@ class EngineInfo(Model):
     machine: Machine | None = None
     cluster: ClusterInfo | None = None
     grace_seconds: float | None = Field(
-        None, description="How long processes that are asked to end have for it before they are killed."
+        None, description="Seconds for which processes that are asked to end may run before they are killed."
     )

@@ -18,7 +18,7 @@ from ..spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec
 PYTHON_PATH: Final = "PYTHONPATH"
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 CLONE_ROOT: Final = "/t9kjob/code"
-"""Where the pods of a job with a git repository have its volume."""
+"""Mount path of the volume with the git repository, in the pods of a job."""
 CLONE_LINK: Final = "src"
 CLONE_PATH: Final = f"{CLONE_ROOT}/{CLONE_LINK}"
 """The clone in the pods: a link that git-sync makes."""

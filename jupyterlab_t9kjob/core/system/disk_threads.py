@@ -36,13 +36,13 @@ PathLike = str | os.PathLike[str]
 WIDTH = 4
 """Number of calls at a time on one mount."""
 ANSWER_SECONDS = 10.0
-"""How long a call may take before its disk is probed."""
+"""Time that a call may take before its disk is probed."""
 PROBE_SECONDS = 2.0
-"""How long a disk may take to answer a probe."""
+"""Time that a disk may take to answer a probe."""
 LONGEST_SECONDS = 60.0
-"""How long a request waits for a call on a disk that answers probes."""
+"""Time that a request waits for a call on a disk that answers probes."""
 IDLE_SECONDS = 1.0
-"""How long a thread waits for the next call before it ends."""
+"""Time that a thread waits for the next call before it ends."""
 _MOST_LINKS = 40  # The kernel's own limits, see path_resolution(7) and PATH_MAX.
 _LONGEST_PATH = 4096
 

@@ -45,7 +45,7 @@ from .supervisor.records.record import new_record
 log = logging.getLogger(__name__)
 
 LEAVING_SECONDS = 5.0
-"""How long a supervisor may take to exit after it has recorded the job's end."""
+"""Time that a supervisor may take to exit after it has recorded the job's end."""
 _POLL_SECONDS, _RETRY_SECONDS = 0.2, 2.0
 _WHY_UNAVAILABLE = NEEDS_UNIX if sys.platform == "win32" else None
 _NOT_READ = _("The jobs can't be read: {problem}.", problem="")

@@ -15,7 +15,7 @@ from ..facts import Facts, MetricLog, Source
 
 ACTIVE_SECONDS: Final = 600.0
 RUNNING_SECONDS: Final = 24 * 3600.0
-"""How long event files, and runs without an end, are looked at in each round though nothing is added to them."""
+"""Time for which event files, and runs without an end, are checked in each round although nothing is added to them."""
 
 NOT_LOADED: Final = MetricLog()
 """Metrics of runs whose metrics are not in memory. Nothing is added to it."""
@@ -87,7 +87,7 @@ class Known:
 
     @property
     def written_at(self) -> float:
-        """When a file of the run was changed last, seconds since the epoch."""
+        """Time of the last change of a file of the run, seconds since the epoch."""
         return max((modified for modified, _size in self.files.values()), default=0) / 1e9
 
 

@@ -25,7 +25,7 @@ from .index import Index
 from .known import NOT_LOADED, Area, Known, is_active, run_id
 
 READ_SECONDS: Final = 0.3
-"""How long one call in a thread reads; changes are published after it."""
+"""Time for which one call in a thread reads; changes are published after it."""
 CHECKED_AT_ONCE: Final = 300
 MANY_RUNS: Final = 2000
 HEAD_START_SECONDS: Final = 1.0

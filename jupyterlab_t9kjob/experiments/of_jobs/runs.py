@@ -28,7 +28,7 @@ from .packages import packages_of
 
 MOST_JOBS: Final = 500
 READ_AGAIN_SECONDS: Final = 5.0
-"""How often the log of a running job is read for metrics."""
+"""Interval between reads of a running job's log for metrics."""
 MARGIN_SECONDS: Final = 5.0
 
 _SECRET: Final = re.compile(r"token|secret|passw|api[-_]?key|credential|auth", re.I)

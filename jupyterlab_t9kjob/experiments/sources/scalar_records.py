@@ -26,7 +26,7 @@ TIME_AT: Final = HEADER_BYTES + 1
 STEP_TAG_AT: Final = TIME_AT + 8
 STEP_TAG: Final = 0x10
 STEP_AT: Final = STEP_TAG_AT + 1
-"""Where time and step are in a record that has a layout."""
+"""Positions of time and step in a record that has a layout."""
 
 _LENGTH = struct.Struct("<Q")
 _DOUBLE = struct.Struct("<d")
@@ -53,7 +53,7 @@ _HPARAMS: Final = b"_hparams_/"
 
 
 class Layout(NamedTuple):
-    """Where the parts of a record of one scalar are, in bytes from the begin of the record.
+    """Offsets of the parts of a record of one scalar, in bytes from the begin of the record.
 
     Attributes
     ----------

@@ -22,7 +22,7 @@ from ..service import JobService
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 5.0
-"""How often the metrics of running jobs are read."""
+"""Interval between reads of the metrics of running jobs."""
 MOST_DIGITS: Final = 4
 
 

@@ -26,7 +26,7 @@ from ..service import JobService
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 10.0
-"""How often sweeps are looked through without a change, to take over expired leases."""
+"""Interval between checks of all sweeps for expired leases."""
 PAUSE_SECONDS = 0.5
 LEASE_SECONDS = 45.0
 

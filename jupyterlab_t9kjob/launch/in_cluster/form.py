@@ -32,7 +32,7 @@ from ..prefill import RUNS, fresh_spec, names_of, taken_names
 from ..source_file import Source
 
 MOST_JOBS_READ = 20
-"""How many earlier jobs are searched for an image."""
+"""Number of earlier jobs that are searched for an image."""
 
 
 @dataclass(frozen=True)

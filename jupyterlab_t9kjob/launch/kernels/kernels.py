@@ -28,9 +28,9 @@ FIELD = "/spec/runtime/kernel"
 PROBE = Path(__file__).with_name("probe.py").read_text(encoding="utf-8")
 PROBE_SECONDS = 20.0
 SILENT_SECONDS = 60.0
-"""How long a Python that did not answer is not probed again, unless its file changes."""
+"""Time for which a Python that did not answer is not probed again, unless its file changes."""
 ENDING_SECONDS = 1.0
-"""How long to wait for the end of a killed Python."""
+"""Time to wait for the end of a killed Python."""
 PROBES_AT_ONCE = 2
 MAX_FOLDERS = 200
 

@@ -14,7 +14,7 @@ from .values import Interval, Values
 
 Row = dict[str, str]
 TRIES_PER_ROW = 50
-"""How often a random row that was drawn before is drawn again."""
+"""Number of tries to draw another random row instead of one that was drawn before."""
 
 
 def number_of_combinations(values: Mapping[str, Values], rows: Sequence[Row]) -> int | None:

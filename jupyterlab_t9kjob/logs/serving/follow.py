@@ -28,15 +28,15 @@ from .pages import Direction, Page, read_page
 from .sources import Anchor, Source, places, status_of
 
 INTERVAL = 0.1
-"""How often the sizes of followed files are checked, in seconds."""
+"""Interval between checks of the sizes of followed files, in seconds."""
 SOON = 0.02
-"""How often they are checked while they grow, for one follower; the interval grows with the number of followers."""
+"""The same interval while the files grow, for one follower; it increases with the number of followers."""
 GATHERING = 0.005
-"""How long lines are gathered before they are sent, per follower, if the engine notifies of growth; in seconds."""
+"""Seconds for which lines are gathered before they are sent, per follower, if the engine notifies of growth."""
 FLOOD = 16 * 1024
 """Growth in bytes from which lines are gathered for `SOON`: frequent small reads would slow the writer down."""
 STREAMS_INTERVAL = 1.0
-"""How often the streams of a job are listed, in seconds."""
+"""Interval between listings of a job's streams, in seconds."""
 BATCH_LINES = 2000
 KEPT_BATCHES = 8
 

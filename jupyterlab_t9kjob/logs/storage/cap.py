@@ -20,7 +20,7 @@ from .cuts import Cut
 KEPT_SHARE = 0.75
 """Share of the cap that a cut leaves, so that cuts are rare: the next one comes after a quarter of the cap."""
 LINE_BYTES = 1024 * 1024
-"""How far from its target a cut looks for the end of a line, in bytes; if there is none, it splits a line."""
+"""Distance from the target within which a cut looks for the end of a line, in bytes; else it splits a line."""
 
 NO_CUT = Cut(0, 0, 0)
 NOT_SUPPORTED = frozenset({errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL, errno.ENODEV, errno.ENOTTY})

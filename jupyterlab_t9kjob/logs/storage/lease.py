@@ -21,9 +21,9 @@ from ...core.system.disk_threads import on_disk
 from ...core.system.processes import alive, machine_id, process_id, same_boot
 
 BEAT_SECONDS = 5.0
-"""How often the holder of a lease rewrites it."""
+"""Interval at which the holder of a lease rewrites it."""
 STALE_SECONDS = 25.0
-"""How long a lease stays unchanged before another server may take it."""
+"""Time for which a lease stays unchanged before another server may take it."""
 SETTLE_SECONDS = 0.3
 """Delay after taking a lease, before a check that no other server took it at the same time."""
 

@@ -21,7 +21,7 @@ ADDRESS: Final = "/spec/source/address"
 REF: Final = "/spec/source/ref"
 MOST_SECONDS: Final = 20.0
 FRESH_SECONDS: Final = 60.0
-"""How long an answer is used for previews."""
+"""Time for which an answer is used for previews."""
 MOST_ANSWER: Final = 16 * 1024 * 1024
 """Largest list of branches and tags in bytes."""
 MOST_MEMORY: Final = 512 * 1024 * 1024

@@ -22,7 +22,7 @@ const SMALL: Record<ArtifactFile['kind'], number> = {
   tensors: Infinity, // only the header is read
   none: -1
 };
-/** How many small files are shown one after another. */
+/** Number of small files that are shown one after another. */
 const MOST_SHOWN = 6;
 
 /** An answer; undefined until it is there. */

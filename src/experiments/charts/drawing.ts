@@ -26,7 +26,7 @@ export interface ILine {
   origin: number;
 }
 
-/** How the lines of all charts of a view are drawn. */
+/** Style of the lines of all charts of a view. */
 export interface ILook {
   x: XAxis;
   /** Weight of the past in smoothed curves, from 0 to less than 1. */

@@ -9,7 +9,7 @@ import { Segments } from '../../ui/Segments';
 import { Steps } from './graph';
 import { countText } from './text';
 
-/** How the data flow is shown. */
+/** View of the data flow. */
 export type FlowView = 'graph' | 'table';
 
 interface IFlowToolbarProps {

@@ -4,7 +4,7 @@ import { RunColumn, RunRow } from '../../api/types';
 import { Goal } from '../types';
 import { metricValue, MetricMode } from './metrics';
 
-/** Which value of each metric is meant, and in which direction it improves. */
+/** Value of each metric that is used, and the direction in which it improves. */
 export interface IMetricChoices {
   modes: Readonly<Record<string, MetricMode>>;
   goals: Readonly<Record<string, 'min' | 'max'>>;

@@ -7,7 +7,7 @@ export type Curve = ResourceRow['curves'][number];
 /** Replicas that stand side by side at most; more are shown one metric at a time. */
 export const SIDE_BY_SIDE = 3;
 
-/** How the charts are arranged: a chart for each metric, metrics × replicas, or the replicas of one metric. */
+/** Arrangement of the charts: a chart for each metric, metrics × replicas, or the replicas of one metric. */
 export type Arrangement = 'metrics' | 'columns' | 'replicas';
 
 /** Return how the charts of an answer are arranged. */

@@ -1,4 +1,4 @@
-/** How the launch form differs from the job that it was cloned from. */
+/** Differences of the launch form from the job that it was cloned from. */
 import { JobSpec, ScriptOption } from '../../api/types';
 import { isEqual } from '../../common/memo';
 import { MORE, splitArgs } from './form';

@@ -13,7 +13,7 @@ interface IMessagePreviewProps {
   trans: TranslationBundle;
 }
 
-/** What a message about an example job says. The job in it is made up. */
+/** Preview of a message with the present rules. Its job is an example. */
 export function MessagePreview({
   settings,
   service,

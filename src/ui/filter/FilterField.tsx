@@ -20,7 +20,7 @@ interface IFilterFieldProps<Row> {
   problem: FilterProblem | null;
   /** The error in words. */
   problemText: string;
-  /** How many rows match: “12 of 46 runs”. */
+  /** Number of rows that match: “12 of 46 runs”. */
   count: string;
   /** Fields that the expression can name, for the completion. */
   fields: Fields<Row>;

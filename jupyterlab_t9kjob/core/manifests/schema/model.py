@@ -27,7 +27,7 @@ class SchemaNode(Model):
     """One value of a manifest: its type, its fields or items, and what it is for."""
 
     types: list[JsonType] = Field(default_factory=list, description="Types of the value; empty: any value.")
-    description: Text | None = Field(None, description="What the value is for; shortened.")
+    description: Text | None = Field(None, description="Purpose of the value; shortened.")
     fields: dict[str, int] = Field(default_factory=dict, description="Nodes of an object's fields, by name.")
     required: list[str] = Field(default_factory=list, description="Fields that an object must have.")
     values: int | None = Field(None, description="Node of the values of an object with arbitrary keys.")

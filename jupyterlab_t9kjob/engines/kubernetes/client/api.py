@@ -32,11 +32,11 @@ __all__ = ["MERGE_PATCH", "ApiError", "Json", "KubeApi", "Params", "Unreachable"
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 ANSWER_SECONDS = 30.0
-"""How long the API server may be silent within an answer, and before it opens a stream."""
+"""Longest silence of the API server within an answer, and before it opens a stream."""
 WHOLE_ANSWER_SECONDS = 120.0
-"""How long a whole answer may take."""
+"""Longest duration of a whole answer."""
 PATIENCE_SECONDS = 10.0
-"""How long a request is repeated while a busy API server answers with ``Retry-After``, before that is an error."""
+"""Time for which a request is repeated while a busy API server answers with ``Retry-After``; then it fails."""
 SHORTEST_PAUSE = 0.1
 LARGEST_ANSWER = 256 * 1024 * 1024
 MERGE_PATCH = "application/merge-patch+json"

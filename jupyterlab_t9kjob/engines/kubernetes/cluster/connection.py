@@ -43,7 +43,7 @@ LOST_SECONDS = 1.5
 """Interval between two health checks while the cluster does not answer. Each is one small request; the watches retry
 when one of them succeeds."""
 READY_SECONDS = 5.0
-"""How long a request waits for the first discovery."""
+"""Time that a request waits for the first discovery."""
 
 OFF: Final = _("Clusters are switched off in this JupyterLab's settings (T9kJobApp.kubernetes).")
 CONNECTING: Final = _("Connecting to the cluster.")

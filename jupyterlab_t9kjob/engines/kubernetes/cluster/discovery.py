@@ -21,7 +21,7 @@ STRICT_SINCE: Final = (1, 27)
 QUEUEING: Final[Mapping[str, tuple[str, ...]]] = {KUEUE: ("v1beta2", "v1beta1"), T9K_SCHEDULER: ("v1beta1",)}
 """API groups of the queueing systems, each with the supported versions, the preferred one first."""
 SILENCE_SECONDS: Final = 10.0
-"""How long a health check may take before the cluster counts as lost."""
+"""Time that a health check may take before the cluster counts as lost."""
 AGAIN_SECONDS: Final = 2.0
 """Interval between two requests of a health check."""
 _MOST_NAMESPACES: Final = 5

@@ -20,7 +20,7 @@ proxy, may not know the kind for a moment."""
 MISSING_SECONDS = 3.0
 """Least time between two such discoveries; those in between don't count."""
 RETURN_SECONDS: Final = 600.0
-"""How long discovery stays as frequent after a kind was removed, because it may be installed anew."""
+"""Time for which discovery stays as frequent after a kind was removed, because it may be installed again."""
 
 
 class Presence:

@@ -36,7 +36,7 @@ _DURATION: Final = re.compile(
 _UNITS: Final = (365 * 86400.0, 7 * 86400.0, 86400.0, 3600.0, 60.0, 1.0, 0.001)
 
 REMEMBERED_SECONDS: Final = 10.0
-"""How long the queues of a namespace are reused: a form is checked at every edit."""
+"""Time for which the queues of a namespace are reused: a form is checked at every edit."""
 
 
 class Queues:

@@ -32,7 +32,7 @@ _HINTS: Final[dict[StaleCode, Text]] = {
 
 @dataclass(frozen=True)
 class Trouble:
-    """Why the cluster can't be seen.
+    """Reason for which the state of the cluster can't be read.
 
     Attributes
     ----------

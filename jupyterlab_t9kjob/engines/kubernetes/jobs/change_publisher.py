@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 ROUND_SECONDS: Final = 0.05
 """Shortest time between the beginnings of two rounds."""
 TICK_SECONDS: Final = 10.0
-"""How often a waiting job is published again: its reason says for how long it has waited."""
+"""Interval between publications of a waiting job, whose reason has the duration of the wait."""
 TICK_SECONDS_PER_JOB: Final = 0.05
 """Lower limit of the interval for each of many waiting jobs.
 

@@ -24,7 +24,7 @@ from .tracked_job import TrackedJob
 log = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 5.0
-"""How often the deadlines are checked."""
+"""Interval between checks of the deadlines."""
 
 
 class DeadlineNudge:

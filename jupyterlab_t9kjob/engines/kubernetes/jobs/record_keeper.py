@@ -23,9 +23,9 @@ from .tracked_job import TrackedJob
 log = logging.getLogger(__name__)
 
 REMOVE_SECONDS: Final = 2.0
-"""How long removals of records may still take when the server stops; it has only a few seconds."""
+"""Time that removals of records may take when the server stops; it has only a few seconds."""
 WRITE_SECONDS: Final = 2.0
-"""How long the last records may take when the server stops: the disk may not answer."""
+"""Time that the last records may take when the server stops: the disk may not answer."""
 
 Drop = Callable[[Record], Awaitable[None]]
 """Removes a record and everything else that is kept of the job; raises OSError."""

@@ -31,7 +31,7 @@ AT_A_TIME: Final = 8
 """Pods in which a command runs at the same time."""
 COMMAND_SECONDS: Final = 60.0
 PERMISSION_SECONDS: Final = 30.0
-"""How long the answer about the permission is used."""
+"""Time for which the answer about the permission is used."""
 LARGEST_PROGRAM: Final = 32 * 1024 * 1024
 _NOT_RUNNING: Final = _("The job has no running pod.")
 _SOURCE: Final = Path(taker.__file__)

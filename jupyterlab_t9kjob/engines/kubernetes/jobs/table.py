@@ -34,9 +34,9 @@ log = logging.getLogger(__name__)
 CHUNK: Final = 100
 """Number of jobs that are read at once in a thread."""
 TURN_SECONDS: Final = 0.01
-"""How long jobs are published before the event loop gets its turn: placing one job on many nodes takes time."""
+"""Time for which jobs are published before other tasks run: placing one job on many nodes takes time."""
 READY_SECONDS: Final = 5.0
-"""How long a request waits for the first list of jobs."""
+"""Time that a request waits for the first list of jobs."""
 
 
 class JobTable:

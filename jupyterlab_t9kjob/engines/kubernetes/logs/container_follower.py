@@ -48,13 +48,13 @@ ALIVE_SECONDS: Final = 1.0
 ANSWER_SILENCE: Final = 30.0
 """Limit of silence while the log of a run that has ended is read."""
 LAST_WORDS_SECONDS: Final = 5.0
-"""How long a stream may take to its end when its container has ended."""
+"""Time that a stream may take to its end after its container has ended."""
 CONFIRM_SECONDS: Final = 2.0
-"""How long the API server may take to learn from the kubelet that the container has started another run."""
+"""Time that the API server may take to learn from the kubelet that the container has started another run."""
 QUIET_SECONDS: Final = 0.3
 """A stream that brings nothing for so long has brought all that was there."""
 GIVE_UP_SECONDS: Final = 600.0
-"""How long a node may fail to give the log of a run that has ended before the log counts as lost."""
+"""Time for which a node may fail to give the log of an ended run before the log counts as lost."""
 
 
 class ContainerFollower:

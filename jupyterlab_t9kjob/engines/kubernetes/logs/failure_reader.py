@@ -27,9 +27,9 @@ MOST_REPLICAS: Final = 16
 MOST_AT_ONCE: Final = 2
 """Most jobs whose logs are read at the same time."""
 WAIT_SECONDS: Final = 30.0
-"""How long to wait for complete logs: the logs of pods that have just ended are still being read."""
+"""Time to wait for complete logs: the logs of pods that have just ended are still being read."""
 LOOK_SECONDS: Final = 0.5
-"""How often the logs are checked for completeness."""
+"""Interval between checks for complete logs."""
 
 Found = Callable[[str, "list[Failure]"], None]
 """Called with a job's uid and the failures of its replicas."""

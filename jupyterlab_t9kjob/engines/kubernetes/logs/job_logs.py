@@ -32,13 +32,13 @@ from .spool_store import SpoolStore, in_thread, not_kept
 log = logging.getLogger(__name__)
 
 RANKS_SECONDS: Final = 0.25
-"""How often the sizes of the ranks' files are read while a page shows the log: the times of lines depend on it."""
+"""Interval between reads of the sizes of the ranks' files while a page shows the log; limits the precision of times."""
 RANKS_SHARE: Final = 10.0
 """The interval is at least this many times as long as one reading: volumes may be slow, and ranks many."""
 REST_SECONDS: Final = 3600.0
 """Interval while a page shows a log that is complete."""
 FETCH_SECONDS: Final = 20.0
-"""How long a page waits at most for the log of a job that has ended."""
+"""Longest time that a page waits for the log of a job that has ended."""
 LEASE_FILE: Final = "lease"
 
 Key = tuple[str, str]

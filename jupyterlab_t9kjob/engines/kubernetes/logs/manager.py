@@ -17,7 +17,7 @@ from ..jobs.snapshot import JobSnapshot
 from .job_logs import JobLogs
 
 LINGER_SECONDS: Final = 60.0
-"""How long the logs of a job stay open after the last use."""
+"""Time for which the logs of a job stay open after the last use."""
 
 
 @dataclass(eq=False)

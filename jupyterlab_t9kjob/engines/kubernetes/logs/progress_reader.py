@@ -20,7 +20,7 @@ from .manager import LogManager
 log = logging.getLogger(__name__)
 
 READ_SECONDS: Final = 2.0
-"""How often progress is read."""
+"""Interval between reads of the progress."""
 READ_SHARE: Final = 10.0
 """The interval is at least this many times as long as one reading: a volume may be slow."""
 

@@ -30,7 +30,7 @@ _CONTROLLER_DELETES: Final = ("BackoffLimitExceeded", "DeadlineExceeded")
 
 
 class EndingRecord(TypedDict):
-    """How the newest pod of a replica ended, as the job's record keeps it; see `Ending`.
+    """End of a replica's newest pod, as the job's record keeps it; see `Ending`.
 
     `pod_uid` and `restart_count` identify the run of the training container; the latter is the container's in its pod.
     `words` is `Ending.sentence`; in records of earlier versions, English words that follow the subject.

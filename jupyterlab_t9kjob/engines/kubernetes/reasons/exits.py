@@ -1,4 +1,4 @@
-"""How a replica failed, read from its pod: exit codes, missing memory, evictions, lost nodes."""
+"""Failure of a replica, read from its pod: exit codes, missing memory, evictions, lost nodes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REQUESTED: Final = _("The eviction was requested by a person, an autoscaler or 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a replica failed.
+    """Failure of a replica.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Why a node can't get a container's image."""
+"""Reasons for which a node can't get a container's image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a job is in its phase: the sentence and the hint that a page shows for it.
+"""Reason for the phase of a job: the sentence and the hint that a page shows.
 
 ====================  ================================================================
 `.job_waits`          active jobs: what they wait for, what runs

@@ -33,7 +33,7 @@ _WEIGHTS: Final = {
     **dict.fromkeys(("Pulling", "ContainerCreating"), 4),
     **dict.fromkeys(("WaitingForMaster", "InitContainer"), 5),
 }
-"""How well a replica's reason explains the job's wait, by code; less is better, `_OTHERS` for codes not listed."""
+"""Order of replicas' reasons as the cause of the job's wait, by code; less is better, `_OTHERS` for other codes."""
 
 
 @dataclass(frozen=True)

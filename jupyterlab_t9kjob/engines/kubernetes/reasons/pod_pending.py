@@ -1,4 +1,4 @@
-"""Why a pod does not run yet: scheduling, volumes, images, init containers, containers."""
+"""Reasons for which a pod does not run yet: scheduling, volumes, images, init containers, containers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a rank failed, from its log: the rank files on a job's volume, or the pods' output."""
+"""Cause of a rank's failure, from its log: the rank files on a job's volume, or the pods' output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why one replica, or one container of its pod, waits, has failed or continues to run."""
+"""Reason for which one replica, or one container of its pod, waits, has failed or continues to run."""
 
 from __future__ import annotations
 

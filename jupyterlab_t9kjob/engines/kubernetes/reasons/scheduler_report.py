@@ -1,4 +1,4 @@
-"""Why the scheduler places a pod on no node, read from its one-line report.
+"""Reasons for which the scheduler places a pod on no node, read from its one-line report.
 
 The report (kube-scheduler, ``framework.FitError``) counts nodes by obstacle; a node may count for several obstacles::
 

@@ -30,7 +30,7 @@ INTERVAL_SECONDS: Final = 15.0
 REFUSED_SECONDS: Final = 120.0
 """Time before the next request to a namespace after the API server has refused one."""
 WATCHED_SECONDS: Final = 60.0
-"""How long a job of another user is sampled after a page has asked for it; the page asks again every 15 s."""
+"""Time for which a job of another user is sampled after the request of a page, which is repeated every 15 s."""
 
 
 @dataclass

@@ -43,7 +43,7 @@ _OTHER_NAMESPACE: Final = "namespace doesn't match ClusterQueue selector"
 
 _STARTS: Final = _("It starts by itself when its queue has room for the whole job.")
 _NEW_SECONDS: Final = 60.0
-"""How long Kueue may take to make a Workload for a new job."""
+"""Time that Kueue may take to make a Workload for a new job."""
 
 
 @dataclass(frozen=True)

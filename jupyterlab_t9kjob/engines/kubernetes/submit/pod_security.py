@@ -20,7 +20,7 @@ from .replica_groups import replicas_of
 ENFORCE: Final = "pod-security.kubernetes.io/enforce"
 """Label of a namespace: the API server refuses pods that violate this standard."""
 KEEP_SECONDS: Final = 60.0
-"""How long the answer about a namespace is used."""
+"""Time for which the answer about a namespace is used."""
 _MOST_NAMED: Final = 3
 """Number of violations that a message lists."""
 

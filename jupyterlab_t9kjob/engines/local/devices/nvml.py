@@ -16,9 +16,9 @@ from ....core.translation import Text, _
 log = logging.getLogger(__name__)
 
 FRESH_SECONDS = 2.0
-"""How long an answer of the driver, or its error, is used again."""
+"""Time for which an answer of the driver, or its error, is reused."""
 ANSWER_SECONDS = 5.0
-"""How long a request waits for the driver."""
+"""Time that a request waits for the driver."""
 
 
 @dataclass(frozen=True)

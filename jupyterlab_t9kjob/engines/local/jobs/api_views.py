@@ -49,7 +49,7 @@ _PENDING: dict[tuple[str, str], PendingAction] = {
     **{(phase, "stop"): "stopping" for phase in ACTIVE},
 }
 _LINK_SECONDS = 1.0
-"""How long following the links of a path may take."""
+"""Time limit for following the links of a path."""
 
 
 class Views:

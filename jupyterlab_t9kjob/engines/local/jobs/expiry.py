@@ -14,7 +14,7 @@ from .store_thread import StoreThread
 log = logging.getLogger(__name__)
 
 CLEANING_SECONDS = 600.0
-"""How often expired records are removed."""
+"""Interval between removals of expired records."""
 JUMP_SECONDS = 60.0
 """Largest difference between time of day and monotonic clock in a round of cleaning that removes records."""
 

@@ -36,17 +36,17 @@ log = logging.getLogger(__name__)
 
 SUPERVISOR = Path(__file__).parents[1] / "supervisor" / "__main__.py"
 ATTEND_SECONDS = 0.5
-"""How often an active job's supervisor and disk are checked."""
+"""Interval between checks of an active job's supervisor and disk."""
 PROGRESS_SECONDS = 0.5
-"""How often a running job's progress is read."""
+"""Interval between reads of a running job's progress."""
 STARTING_SECONDS = 3.0
-"""How long a supervisor may take to appear in the record before another one is started."""
+"""Time that a supervisor may take to appear in the record before another one is started."""
 MOST_STARTS = 3
 """Number of supervisors that are started before the job fails."""
 _FINALITY = {"stop": 1, "delete": 2, "remove": 3}
-"""How final a request is: one that ends the job is replaced only by one that goes further."""
+"""Order of the requests: a request that ends the job is replaced only by one that goes further."""
 REFRESH_SECONDS = 1.0
-"""How often all jobs are read again after a change of the directory, such as another server's delete."""
+"""Interval between reads of all jobs after changes of the directory, such as another server's delete."""
 CLOCK_SECONDS = 2.0
 """Coarsest step of a file system's clock."""
 SILENT_SECONDS = 60.0

@@ -25,7 +25,7 @@ from .records.record import RunPlan
 
 
 class Wait(TypedDict):
-    """Why a job has not got its devices yet.
+    """Reason for which a job waits for its devices.
 
     Attributes
     ----------

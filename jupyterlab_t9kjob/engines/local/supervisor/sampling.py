@@ -22,7 +22,7 @@ SAMPLER = Path(__file__).parents[1] / "sampler" / "__main__.py"
 MOST_STARTS = 5
 """A sampler that ends by itself is started again this often at most: a job without samples is better than no job."""
 LEAVE_SECONDS = 1.0
-"""How long the supervisor waits for the sampler to end."""
+"""Time that the supervisor waits for the sampler to end."""
 
 
 class Sampling:

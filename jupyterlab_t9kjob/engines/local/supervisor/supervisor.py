@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 TICK_SECONDS = 0.1
 HEARTBEAT_SECONDS = 5.0
 LATECOMER_SECONDS = 10.0
-"""How long the other replicas may run after the first one has succeeded."""
+"""Time for which the other replicas may run after the first one has succeeded."""
 CAUSE_SECONDS = 2.0
-"""How long the others may run after the first replica failed under torchrun, so that an earlier failure shows."""
+"""Time for which the others may run after the first replica failed under torchrun, so that an earlier failure shows."""
 ECHO_SECONDS = 30.0
-"""How long the first replica may run after another one failed under torchrun."""
+"""Time for which the first replica may run after another one failed under torchrun."""
 LONGEST_BACKOFF_SECONDS = 60.0
 QUEUE_POLL_SECONDS = 2.0
-"""How often a job that waits for devices checks its place in the queue, at least."""
+"""Longest interval at which a job that waits for devices checks its place in the queue."""
 SWEEP_POLL_SECONDS = 1.0
-"""How often a job of a sweep checks whether the sweep demands its end."""
+"""Interval at which a job of a sweep checks whether the sweep demands its end."""
 
 
 class Supervisor:

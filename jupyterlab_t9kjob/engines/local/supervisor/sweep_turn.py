@@ -27,7 +27,7 @@ _NOTE_BYTES = 4096
 
 
 class SweepWait(TypedDict):
-    """Why a job has not got its turn yet: the size of the sweep's share, and the number of jobs before it."""
+    """Reason for which a job waits for its turn: the size of the sweep's share, and the number of jobs before it."""
 
     at_a_time: int
     ahead: int

@@ -28,7 +28,7 @@ ENTRY_DECORATORS: Final = re.compile(r"main|command|app|cli|record|wrap", re.IGN
 
 
 class Origin(NamedTuple):
-    """Where a part of a value comes from: an option (its destination), a constant, or the rank of the process."""
+    """Source of a part of a value: an option (its destination), a constant, or the rank of the process."""
 
     kind: str
     value: Constant

@@ -1,4 +1,4 @@
-"""Which library distributes a script's training: DDP, FSDP, DeepSpeed, Accelerate, Lightning and so on."""
+"""Library that distributes a script's training: DDP, FSDP, DeepSpeed, Accelerate, Lightning and so on."""
 
 from __future__ import annotations
 

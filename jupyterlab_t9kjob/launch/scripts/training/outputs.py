@@ -1,4 +1,4 @@
-"""Where a script writes its TensorBoard events and checkpoints, and the options that decide it."""
+"""Folders to which a script writes TensorBoard events and checkpoints, and the options that set them."""
 
 from __future__ import annotations
 

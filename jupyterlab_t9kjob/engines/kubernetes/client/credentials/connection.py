@@ -33,9 +33,9 @@ Headers = tuple[tuple[str, str], ...]
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 """Folder in every pod with its token, its namespace and the cluster's certificate authority."""
 FILE_SECONDS = 60.0
-"""How long a token from a file is used before the file is read again; the kubelet rotates tokens."""
+"""Time for which a token from a file is used before the file is read again; the kubelet rotates tokens."""
 EARLY_SECONDS = 10.0
-"""How long before its expiry a credential is renewed."""
+"""Time before its expiry at which a credential is renewed."""
 LEAST_SECONDS = 30.0
 """Least time for which a credential is used, whatever its expiry: clocks differ, and each renewal runs a program."""
 

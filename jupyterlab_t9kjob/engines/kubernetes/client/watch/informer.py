@@ -34,7 +34,7 @@ PROBE_SECONDS = 5.0
 """Longest interval between two probes of a watch without events while a page is open. With the time for the answer and
 for the message to the page it must stay below 10 s."""
 GRACE_SECONDS = 1.0
-"""How much later than a probe's answer an open watch may bring its event."""
+"""Longest delay of an open watch's event after the answer of a probe."""
 MOST_SILENT = 2
 """Number of silent watches in a row after which the list is read anew, because some proxies let no watch through."""
 WATCH_SECONDS = (240, 480)

@@ -20,9 +20,9 @@ from ..api import ApiError, Json, KubeApi, Params, Unreachable
 from ..errors import timed_out
 
 ANSWER_SECONDS = 2.5
-"""How long the API server may take to answer a probe."""
+"""Time that the API server may take to answer a probe."""
 WATCH_SECONDS: Final = 1
-"""How long the second watch lasts. Missed events come at once, so one second is enough."""
+"""Duration of the second watch. Missed events come at once, so one second is enough."""
 _NO_NAME: Final = "t9kjob-probe"
 """A name that no object has: the list of the objects with this name is empty and has the collection's version. The API
 server answers it from its watch cache: `Store.ListPredicate` (registry/generic/registry/store.go) reads one key if the

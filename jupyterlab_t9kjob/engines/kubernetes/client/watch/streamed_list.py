@@ -13,7 +13,7 @@ from ..json_access import value
 from ..json_text import Json
 
 STREAM_SECONDS: Final = 15.0
-"""How long such a list may be silent before the list is read in the ordinary way."""
+"""Longest silence of such a list before the list is read in the ordinary way."""
 
 
 class BrokenList(Unreachable):

@@ -26,11 +26,11 @@ from ..namespace_watch import NamespaceWatch
 from .usage import Counting
 
 LINGER_SECONDS = 60.0
-"""How long the watches continue after the last client has left."""
+"""Time for which the watches continue after the last client has left."""
 READY_SECONDS = 10.0
-"""How long the first request waits until nodes, pods and quotas have been read."""
+"""Time that the first request waits until nodes, pods and quotas have been read."""
 ROOM_SECONDS = 2.0
-"""How long a form's check waits for nodes and pods. Without them it checks less, and it is repeated soon."""
+"""Time that a form's check waits for nodes and pods. Without them it checks less, and it is repeated soon."""
 FRESH_SECONDS: Final = 60.0
 """Greatest age of the nodes' state that reasons may rely on."""
 

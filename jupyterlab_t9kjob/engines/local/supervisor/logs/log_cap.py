@@ -15,7 +15,7 @@ from ..records.job_files import JobFiles
 from .log_files import find_logs
 
 CHECK_SECONDS = 1.0
-"""How often the size of the log is checked."""
+"""Interval between checks of the log's size."""
 RETRY_SECONDS = 60.0
 """Time between two cuts when the disk does not take the record of a cut."""
 

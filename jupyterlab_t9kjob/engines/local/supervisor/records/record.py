@@ -110,7 +110,7 @@ class Record(TypedDict):
 
 
 class ReplicaPlan(TypedDict):
-    """How one replica is started.
+    """Plan of one replica: its command, environment and files.
 
     Attributes
     ----------
