@@ -40,7 +40,7 @@ from .tensorboard.manager import TensorBoardManager
 from .tries.service import Tries
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Services:
     """The services of a running extension.
 
@@ -205,5 +205,16 @@ def make_services(
     notices = NotificationService(jobs, feed.publish_notice, home, **notifications)
     logs = LogService(jobs)
     return Services(
-        jobs, launch, logs, tensorboards, feed, code, presets, tries, experiments, stacks, notices, history_bytes
+        jobs=jobs,
+        launch=launch,
+        logs=logs,
+        tensorboards=tensorboards,
+        feed=feed,
+        snapshots=code,
+        presets=presets,
+        tries=tries,
+        experiments=experiments,
+        stacks=stacks,
+        notifications=notices,
+        history_bytes=history_bytes,
     )

@@ -8,16 +8,18 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pytest
 from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.app import T9kJobApp
-from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from tests.server.contract import check_answer, check_message
-from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, FakeTensorBoards
+from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, FakeTensorBoards, fake_services
+
+if TYPE_CHECKING:
+    from jupyterlab_t9kjob.services import Services
 
 WAIT = 60.0
 
@@ -37,50 +39,12 @@ def jp_server_config() -> dict[str, Any]:
 @pytest.fixture
 def fakes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """Replaces the engine, launching and TensorBoards."""
-    from jupyterlab_t9kjob.experiments.service import Experiments
-    from jupyterlab_t9kjob.jobs.engines import Engines
-    from jupyterlab_t9kjob.jobs.feed.feed import Feed
-    from jupyterlab_t9kjob.jobs.service import JobService
-    from jupyterlab_t9kjob.logs.serving.follow import LogService
-    from jupyterlab_t9kjob.notifications.service import NotificationService
-    from jupyterlab_t9kjob.presets.configuration import Configuration
-    from jupyterlab_t9kjob.presets.service import Presets
-    from jupyterlab_t9kjob.services import Services
-    from jupyterlab_t9kjob.snapshots.service import Snapshots
-    from jupyterlab_t9kjob.snapshots.taking import Limits
-    from jupyterlab_t9kjob.stacks.service import Stacks
-    from jupyterlab_t9kjob.tries.service import Tries
-
     parts = SimpleNamespace(launch=FakeLaunch(), tensorboards=FakeTensorBoards(), capacity=FakeCapacity())
     parts.engine = FakeEngine(tmp_path / "jobs")
     (tmp_path / "jobs").mkdir()
 
-    def make(_app: T9kJobApp) -> Services:
-        jobs = JobService(Engines({"local": parts.engine}))
-        published = Feed(jobs, parts.tensorboards, parts.capacity)
-        code = Snapshots(jobs, ContentsRoot(_app.serverapp.contents_manager), tmp_path, Limits())  # type: ignore[union-attr]
-        presets = Presets(tmp_path, Configuration(), jobs)
-        tries = Tries(ContentsRoot(_app.serverapp.contents_manager), None, jobs, tmp_path)  # type: ignore[union-attr, arg-type]
-        return Services(
-            jobs,
-            parts.launch,
-            LogService(jobs),
-            parts.tensorboards,
-            published,
-            code,
-            presets,
-            tries,
-            Experiments(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
-            Stacks(ContentsRoot(_app.serverapp.contents_manager), jobs, tmp_path),  # type: ignore[union-attr]
-            NotificationService(
-                jobs,
-                published.publish_notice,
-                tmp_path,
-                _app.webhooks,
-                group_seconds=_app.webhook_group_seconds,
-                retry_seconds=_app.webhook_retry_seconds,
-            ),
-        )
+    def make(app: T9kJobApp) -> Services:
+        return fake_services(app, tmp_path, parts.engine, parts.launch, parts.tensorboards, parts.capacity)
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return parts

@@ -8,8 +8,9 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.capacity import Capacity, NamespaceQuota, NodeList, Queue, QueueList
 from jupyterlab_t9kjob.core.checks import Capability, Preview
 from jupyterlab_t9kjob.core.engine.info import ClusterInfo, EngineInfo, RuntimeImage, Volume
@@ -39,6 +40,10 @@ from jupyterlab_t9kjob.launch.manifests import Submission
 from jupyterlab_t9kjob.launch.model import LaunchPreview, SpecOrManifest
 from jupyterlab_t9kjob.logs.storage import cuts, index
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+
+if TYPE_CHECKING:
+    from jupyterlab_t9kjob.app import T9kJobApp
+    from jupyterlab_t9kjob.services import Services
 
 PENDING = {"stop": "stopping", "pause": "pausing", "resume": "resuming", "delete": "deleting"}
 
@@ -409,3 +414,45 @@ def summary(job: Job) -> JobSummary:
 def sized(file: LogFile) -> LogFile:
     size = file.path.stat().st_size if file.path.exists() else 0
     return dataclasses.replace(file, stream=file.stream.model_copy(update={"size": size}))
+
+
+def fake_services(app: T9kJobApp, home: Path, engine: Any, launch: Any, tensorboards: Any, capacity: Any) -> Services:
+    """Return real services over a fake engine, with the given parts; their files lie in `home`."""
+    from jupyterlab_t9kjob.experiments.service import Experiments
+    from jupyterlab_t9kjob.jobs.engines import Engines
+    from jupyterlab_t9kjob.jobs.feed.feed import Feed
+    from jupyterlab_t9kjob.jobs.service import JobService
+    from jupyterlab_t9kjob.logs.serving.follow import LogService
+    from jupyterlab_t9kjob.notifications.service import NotificationService
+    from jupyterlab_t9kjob.presets.configuration import Configuration
+    from jupyterlab_t9kjob.presets.service import Presets
+    from jupyterlab_t9kjob.services import Services
+    from jupyterlab_t9kjob.snapshots.limits import Limits
+    from jupyterlab_t9kjob.snapshots.service import Snapshots
+    from jupyterlab_t9kjob.stacks.service import Stacks
+    from jupyterlab_t9kjob.tries.service import Tries
+
+    assert app.serverapp is not None
+    root = ContentsRoot(app.serverapp.contents_manager)
+    jobs = JobService(Engines({"local": engine}))
+    feed = Feed(jobs, tensorboards, capacity)
+    return Services(
+        jobs=jobs,
+        launch=launch,
+        logs=LogService(jobs),
+        tensorboards=tensorboards,
+        feed=feed,
+        snapshots=Snapshots(jobs, root, home, Limits()),
+        presets=Presets(home, Configuration(), jobs),
+        tries=Tries(root, None, jobs, home),  # type: ignore[arg-type]
+        experiments=Experiments(root, jobs, home),
+        stacks=Stacks(root, jobs, home),
+        notifications=NotificationService(
+            jobs,
+            feed.publish_notice,
+            home,
+            app.webhooks,
+            group_seconds=app.webhook_group_seconds,
+            retry_seconds=app.webhook_retry_seconds,
+        ),
+    )

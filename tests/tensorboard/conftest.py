@@ -22,24 +22,12 @@ from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPResponse
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
-from jupyterlab_t9kjob.experiments.service import Experiments
-from jupyterlab_t9kjob.jobs.engines import Engines
-from jupyterlab_t9kjob.jobs.feed.feed import Feed
-from jupyterlab_t9kjob.jobs.service import JobService
-from jupyterlab_t9kjob.logs.serving.follow import LogService
-from jupyterlab_t9kjob.notifications.service import NotificationService
-from jupyterlab_t9kjob.presets.configuration import Configuration
-from jupyterlab_t9kjob.presets.service import Presets
 from jupyterlab_t9kjob.services import Services
-from jupyterlab_t9kjob.snapshots.service import Snapshots
-from jupyterlab_t9kjob.snapshots.taking import Limits
-from jupyterlab_t9kjob.stacks.service import Stacks
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
-from jupyterlab_t9kjob.tries.service import Tries
 from tests.server.contract import check_answer
-from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch
+from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, fake_services
 
 WAIT = 60.0
 
@@ -112,18 +100,9 @@ def parts(tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPa
 
     def make(app: T9kJobApp) -> Services:
         assert app.serverapp is not None
-        jobs = JobService(Engines({"local": found.engine}))
         found.manager = managed(ContentsRoot(app.serverapp.contents_manager), settings)
         found.news = News(found.manager)
-        feed = Feed(jobs, found.manager, FakeCapacity())
-        code = Snapshots(jobs, ContentsRoot(app.serverapp.contents_manager), tmp_path, Limits())
-        presets = Presets(tmp_path, Configuration(), jobs)
-        tries = Tries(ContentsRoot(app.serverapp.contents_manager), None, jobs, tmp_path)  # type: ignore[arg-type]
-        runs = Experiments(ContentsRoot(app.serverapp.contents_manager), jobs, tmp_path)
-        notices = NotificationService(jobs, feed.publish_notice, tmp_path)
-        stacks = Stacks(ContentsRoot(app.serverapp.contents_manager), jobs, tmp_path)
-        logs = LogService(jobs)
-        return Services(jobs, FakeLaunch(), logs, found.manager, feed, code, presets, tries, runs, stacks, notices)
+        return fake_services(app, tmp_path, found.engine, FakeLaunch(), found.manager, FakeCapacity())
 
     monkeypatch.setattr(T9kJobApp, "_make_services", make)
     return found
