@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import Field, StringConstraints, model_validator
+from typing_extensions import Self
 
 from .spec import Device, JobSpec, Model
 from .sweep import SweepMember
@@ -168,6 +169,11 @@ class JobSummary(Model):
     queue: str | None = Field(None, description="Queue that the job is in, or waits in.")
     devices: Device | None = Field(None, description="Accelerators that the whole job requests.")
     devices_held: int | None = Field(None, description="Number of accelerators that the job has now; null if unknown.")
+    gpu_hours: float | None = Field(
+        None,
+        description="GPU-hours of the ended attempts: requested accelerators times hours; null for a job without any. "
+        "The running attempt adds `devices.count` for each hour since `running_since`.",
+    )
     progress: Progress | None = None
     stalled: Stall | None = Field(None, description="Why the running job seems to be stuck; null if it does not.")
     mine: bool = True
@@ -183,6 +189,18 @@ class JobSummary(Model):
     log_dirs: list[str] = Field(default_factory=list, description="Log directories for TensorBoard.")
     sweep: SweepMember | None = Field(None, description="The job's place in its sweep; null if it belongs to none.")
     request_id: str | None = Field(None, description="Id of the submission. Runs that the job recorded name it, too.")
+
+    @model_validator(mode="after")
+    def _count_gpu_hours(self) -> Self:
+        if self.gpu_hours is None and self.devices is not None and self.devices.count:
+            self.gpu_hours = self.devices.count * self.ran_seconds / 3600
+        return self
+
+    def gpu_hours_until(self, now: float) -> float | None:
+        """Return the GPU-hours of all attempts up to a time in seconds since the epoch; None without accelerators."""
+        if self.gpu_hours is None or self.devices is None or self.running_since is None:
+            return self.gpu_hours
+        return self.gpu_hours + self.devices.count * max(0.0, now - self.running_since) / 3600
 
 
 class Job(JobSummary):

@@ -8,7 +8,7 @@ from typing import Final
 
 from ..core.engine.options import HasResources
 from ..core.engine.protocol import Engine
-from ..core.job import Job, Reason, Replica
+from ..core.job import Job, Reason
 from ..core.resources import Samples, SampleSpan
 from ..core.translation import _
 from ..resources.findings.rules import findings_of
@@ -53,12 +53,11 @@ class ResourceService:
         """
         engine, uid = self._engines.find(ident)
         job = await engine.job(uid)
-        replicas = await engine.replicas(uid)
         if not isinstance(engine, HasResources):
-            return _without(engine, job, replicas)
+            return _without(engine, job)
         current = await _newer(engine, uid, version)
         samples = await engine.samples(uid, span)
-        return await asyncio.to_thread(_view, current, samples, span, by, job, replicas)
+        return await asyncio.to_thread(_view, current, samples, span, by, job)
 
 
 async def _newer(engine: HasResources, uid: str, version: str | None) -> str:
@@ -70,16 +69,16 @@ async def _newer(engine: HasResources, uid: str, version: str | None) -> str:
         await asyncio.sleep(CHECK_SECONDS)
 
 
-def _without(engine: Engine, job: Job, replicas: list[Replica]) -> ResourceView:
+def _without(engine: Engine, job: Job) -> ResourceView:
     sentence = _("{engine} does not report the use of resources.", engine=engine.label)
     return ResourceView(
         version="",
-        usage=usage_of(job, replicas, Reduced()),
+        usage=usage_of(job, Reduced()),
         unavailable=Reason(code="NotReported", sentence=sentence),
     )
 
 
-def _view(version: str, samples: Samples, span: SampleSpan, by: By, job: Job, replicas: list[Replica]) -> ResourceView:
+def _view(version: str, samples: Samples, span: SampleSpan, by: By, job: Job) -> ResourceView:
     known = span_of(samples.tiers)
     source = samples.source
     view = ResourceView.model_construct(
@@ -95,7 +94,7 @@ def _view(version: str, samples: Samples, span: SampleSpan, by: By, job: Job, re
         rows=[],
         replicas=[],
         findings=[],
-        usage=usage_of(job, replicas, Reduced()),
+        usage=usage_of(job, Reduced()),
         unavailable=samples.unavailable,
         trouble=samples.trouble,
     )
@@ -113,5 +112,5 @@ def _view(version: str, samples: Samples, span: SampleSpan, by: By, job: Job, re
     view.rows = rows_of(samples, reduced, whole, by)
     view.replicas = replicas_of(reduced)
     view.findings = findings_of(samples, job)
-    view.usage = usage_of(job, replicas, whole)
+    view.usage = usage_of(job, whole)
     return view

@@ -200,17 +200,9 @@ def facts_of(job: JobSummary) -> list[Text]:
     metrics = job.progress.metrics if job.progress is not None else {}
     for name, value in list(metrics.items())[:MOST_METRICS]:
         facts.append(Text.verbatim(f"{name[:80]} {value:.4g}"))
-    hours = gpu_hours(job)
-    if hours is not None:
-        facts.append(_("{hours} GPU-hours", hours=f"{hours:.1f}"))
+    if job.gpu_hours:
+        facts.append(_("{hours} GPU-hours", hours=f"{job.gpu_hours:.1f}"))
     return facts
-
-
-def gpu_hours(job: JobSummary) -> float | None:
-    """Return the GPU-hours of the ended attempts of a job: GPUs requested times hours; None without GPUs."""
-    if job.devices is None or not job.devices.count or not job.ran_seconds:
-        return None
-    return job.devices.count * job.ran_seconds / 3600
 
 
 def data_of(occasion: Occasion) -> dict[str, Any]:
@@ -229,7 +221,7 @@ def data_of(occasion: Occasion) -> dict[str, Any]:
             "ended_at": job.ended_at,
             "duration_seconds": job.ended_at - job.started_at if job.started_at and job.ended_at else None,
             "gpus": job.devices.count if job.devices is not None else 0,
-            "gpu_hours": gpu_hours(job),
+            "gpu_hours": job.gpu_hours,
             "metrics": dict(job.progress.metrics) if job.progress is not None else {},
         },
         "stalled_since": job.stalled.since if job.stalled is not None else None,

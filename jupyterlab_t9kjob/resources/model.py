@@ -63,7 +63,9 @@ class ResourceFinding(Model):
 class ResourceUsage(Model):
     """Total use of the job: GPU-hours and energy."""
 
-    gpu_hours: float | None = Field(None, description="GPUs × hours of all attempts; null for a job without GPUs.")
+    gpu_hours: float | None = Field(
+        None, description="Requested GPUs times hours of all attempts; null for a job without GPUs."
+    )
     gpu_hours_source: Text | None = None
     energy_joules: float | None = Field(None, description="Of the GPUs; null where it is not measured.")
     energy_source: Text | None = None

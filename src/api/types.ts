@@ -3019,6 +3019,12 @@ export interface components {
              * @default null
              */
             devices_held: number | null;
+            /**
+             * Gpu Hours
+             * @description GPU-hours of the ended attempts: requested accelerators times hours; null for a job without any. The running attempt adds `devices.count` for each hour since `running_since`.
+             * @default null
+             */
+            gpu_hours: number | null;
             /** @default null */
             progress: components["schemas"]["Progress"] | null;
             /**
@@ -3545,6 +3551,12 @@ export interface components {
              * @default null
              */
             devices_held: number | null;
+            /**
+             * Gpu Hours
+             * @description GPU-hours of the ended attempts: requested accelerators times hours; null for a job without any. The running attempt adds `devices.count` for each hour since `running_since`.
+             * @default null
+             */
+            gpu_hours: number | null;
             /** @default null */
             progress: components["schemas"]["Progress"] | null;
             /**
@@ -6064,7 +6076,7 @@ export interface components {
         ResourceUsage: {
             /**
              * Gpu Hours
-             * @description GPUs × hours of all attempts; null for a job without GPUs.
+             * @description Requested GPUs times hours of all attempts; null for a job without GPUs.
              * @default null
              */
             gpu_hours: number | null;

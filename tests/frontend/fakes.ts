@@ -107,6 +107,7 @@ export function json(body: unknown, status = 200): Response {
 /** A running local job. */
 export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
   const name = changes.name ?? 'mnist-ddp-1';
+  const { devices, ran_seconds = 0 } = changes;
   return {
     id: `local::${name}:u1`,
     engine: 'local',
@@ -131,6 +132,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     processes: 2,
     devices: null,
     devices_held: null,
+    gpu_hours: devices ? (devices.count * ran_seconds) / 3600 : null,
     queue: null,
     progress: null,
     stalled: null,

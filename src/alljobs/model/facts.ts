@@ -11,16 +11,18 @@ export function gpusOf({ devices }: JobSummary): number | null {
 }
 
 /**
- * Return the GPU-hours of a job: requested GPUs times the running time, up to now for a running job. Null for a job
+ * Return the GPU-hours of a job with those of its running attempt, which the server does not count. Null for a job
  * without GPUs, and for one that has not run.
  *
  * @param now - Seconds since the epoch.
  */
 export function gpuHours(job: JobSummary, now: number): number | null {
-  const gpus = gpusOf(job);
-  return gpus === null || job.started_at === null
-    ? null
-    : (gpus * Math.max(0, ranSeconds(job, now))) / HOUR;
+  const { gpu_hours, started_at, running_since } = job;
+  if (gpu_hours === null || started_at === null) {
+    return null;
+  }
+  const seconds = running_since === null ? 0 : Math.max(0, now - running_since);
+  return gpu_hours + ((gpusOf(job) ?? 0) * seconds) / HOUR;
 }
 
 /**

@@ -187,6 +187,8 @@ describe('facts and actions', () => {
     const one = ended('a', { devices: { name: 'gpu', count: 4 } });
     expect(gpuHours(one, 9000)).toBe(4);
     expect(gpuHours(ended('b'), 9000)).toBeNull();
+    const runs = job('d', { devices: { name: 'gpu', count: 2 } });
+    expect(gpuHours(runs, 1001 + 1800)).toBe(1);
     const waits = job('c', { phase: 'Pending', started_at: null });
     expect(waitedOf(waits, 1600)).toBe(600);
   });

@@ -44,6 +44,7 @@ export function fakeJob(
   more: Partial<JobSummary> = {}
 ): JobSummary {
   const uid = [...name].map(c => c.charCodeAt(0).toString(16)).join('');
+  const { devices, ran_seconds = 0 } = more;
   return {
     id: `local::${name}:${uid}`,
     engine: 'local',
@@ -69,6 +70,7 @@ export function fakeJob(
     processes: 2,
     devices: null,
     devices_held: null,
+    gpu_hours: devices ? (devices.count * ran_seconds) / HOUR : null,
     queue: null,
     progress: null,
     stalled: null,
