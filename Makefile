@@ -67,6 +67,10 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python tests/bench/logs.py
 	python tests/bench/first_chart.py
 	python tests/bench/recorder.py
+	python -m tests.bench.experiments
+	python -m tests.bench.many_runs
+	python -m tests.bench.large_file
+	python tests/bench/runs_table.py
 	@if [ -n "$$KUBECONFIG" ]; then set -x; for bench in changes idle cluster_logs sockets sidebar replicas; do python tests/bench/$$bench.py; done; fi
 
 clean: ## Remove what was built; the environment and node_modules stay

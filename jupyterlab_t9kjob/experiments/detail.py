@@ -117,6 +117,10 @@ def _sources(known: Known) -> dict[str, Text]:
         found = {"parameters": job, "metrics": events, "environment": job}
         if known.facts is not None and known.facts.packages:
             found["packages"] = _("Installed in the kernel's environment now")
+        else:
+            found["packages"] = _("Not recorded. The recorder lists the packages of the image.")
+        if known.facts is None or not known.facts.git:
+            found["git"] = _("Not recorded. The recorder and snapshots of a git repository record the commit.")
     else:
         files = {
             "mlflow": _("From the files of MLflow"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from playwright.sync_api import CDPSession, Page
+if TYPE_CHECKING:
+    from playwright.sync_api import CDPSession, Page
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

@@ -34,6 +34,7 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments.model import MOST_RUNS, CurvesRequest
 from jupyterlab_t9kjob.experiments.service import Experiments
+from tests.bench.cpu import of_process
 
 
 class NoJobs:
@@ -55,8 +56,14 @@ def write(folder: Path, points: int) -> None:
             writer.write(Event(step=step, wall_time=1.7e9 + step, summary=summary).SerializeToString())
 
 
-def of_tensorboard(folder: Path, runs: list[str], points: int) -> tuple[float, float]:
-    """Return the seconds until TensorBoard answers, and until it serves all runs."""
+def used_by(process: subprocess.Popen[bytes]) -> float:
+    """Return the CPU seconds of a process and its children."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return sum(of_process(int(pid)) for pid in (process.pid, *children))
+
+
+def of_tensorboard(folder: Path, runs: list[str], points: int) -> tuple[float, float, float]:
+    """Return the seconds until TensorBoard answers, until it serves all runs, and of CPU until then."""
     answered = 0.0
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -75,16 +82,17 @@ def of_tensorboard(folder: Path, runs: list[str], points: int) -> tuple[float, f
             except (OSError, ValueError):
                 found = {}
             if len(found) == len(runs) and all(series[-1][1] == points - 1 for series in found.values()):
-                return answered, time.perf_counter() - begun
+                return answered, time.perf_counter() - begun, used_by(process)
             time.sleep(0.05)
     finally:
         process.terminate()
         process.wait()
 
 
-async def of_ours(folder: Path, runs: int, points: int, cache: Path) -> float:
+async def of_ours(folder: Path, runs: int, points: int, cache: Path) -> tuple[float, float]:
+    """Return the seconds until all curves are there, by the clock and of CPU."""
     experiments = Experiments(ContentsRoot(LargeFileManager(root_dir=str(folder))), NoJobs(), cache, cache)  # type: ignore[arg-type]
-    begun = time.perf_counter()
+    begun, used = time.perf_counter(), time.process_time()
     try:
         table = json.loads(await experiments.runs("", -1, [], ["loss"]))
         while not table["runs"]:
@@ -98,7 +106,7 @@ async def of_ours(folder: Path, runs: int, points: int, cache: Path) -> float:
             await asyncio.to_thread(curves.model_dump_json)
             assert all(curve.count == points for curve in curves.curves)
             assert len(curves.curves) == len(request.runs)
-        return time.perf_counter() - begun
+        return time.perf_counter() - begun, time.process_time() - used
     finally:
         await experiments.stop()
 
@@ -117,17 +125,21 @@ def main() -> None:
         for number in range(1, args.runs):
             shutil.copytree(folder / "run0", folder / f"run{number}")
         runs = sorted(path.name for path in folder.iterdir())
-        cold, again = [], []
+        cold, again, idle = [], [], []
         for number in range(args.times):
-            answered, theirs = of_tensorboard(folder, runs, args.points)
+            answered, theirs, their_cpu = of_tensorboard(folder, runs, args.points)
             cache = Path(place) / f"cache{number}"
-            first = asyncio.run(of_ours(folder, args.runs, args.points, cache))
-            second = asyncio.run(of_ours(folder, args.runs, args.points, cache))
-            peer = f"TensorBoard {theirs:.2f} s (first answer {answered:.2f} s)"
-            print(f"{peer}, cold {first:.2f} s, with the index {second:.2f} s", flush=True)
+            first, cpu = asyncio.run(of_ours(folder, args.runs, args.points, cache))
+            second, second_cpu = asyncio.run(of_ours(folder, args.runs, args.points, cache))
+            peer = f"TensorBoard {theirs:.2f} s, {their_cpu:.2f} s of CPU (first answer {answered:.2f} s)"
+            cold_text = f"cold {first:.2f} s, {cpu:.2f} s of CPU"
+            print(f"{peer}; {cold_text}; with the index {second:.2f} s, {second_cpu:.2f} s of CPU", flush=True)
+            # With all cores to itself, TensorBoard would need at least its CPU time through their number.
+            idle.append(cpu / (their_cpu / (os.cpu_count() or 1)))
             cold.append(first / theirs)
             again.append(second / theirs)
         print(f"{args.runs} runs of {args.points} points: cold {median(cold):.2f} ×, index {median(again):.2f} ×")
+        print(f"cold on an idle machine of {os.cpu_count()} cores at most {median(idle):.2f} × (from CPU times)")
 
 
 if __name__ == "__main__":

@@ -149,6 +149,7 @@ async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine
     assert run["metrics"]["loss"]["last"] == 1.0
     detail = (await api("GET", "experiments", "runs", run["id"])).json
     assert [Path(file["path"]).parent.name for file in detail["files"]] == ["log"]
+    assert all(detail["sources"][unknown].startswith("Not recorded") for unknown in ("packages", "git"))
     values = (await api("GET", "experiments", "runs", run["id"], "values", metric="loss")).json
     assert [point["value"] for point in values["points"]] == [2.0, 1.0]
     assert (await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": True})).status == 409

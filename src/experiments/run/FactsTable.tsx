@@ -54,23 +54,28 @@ export function FactsTable(props: IFactsTableProps): React.JSX.Element {
         </p>
       )}
       {shown
-        .filter(({ facts }) => facts.length > 0)
+        .filter(
+          ({ facts, source }) =>
+            facts.length > 0 || (source !== undefined && wanted === '')
+        )
         .map(({ title, source, facts }) => (
           <section key={title} aria-label={title}>
             <h3>
               {title}{' '}
               {source && <span className="jp-t9k-caption">{source}</span>}
             </h3>
-            <table className="jp-t9k-Table">
-              <tbody>
-                {facts.map(({ name, value }) => (
-                  <tr key={name}>
-                    <th scope="row">{name}</th>
-                    <td>{formatScalar(value)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            {facts.length > 0 && (
+              <table className="jp-t9k-Table">
+                <tbody>
+                  {facts.map(({ name, value }) => (
+                    <tr key={name}>
+                      <th scope="row">{name}</th>
+                      <td>{formatScalar(value)}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            )}
           </section>
         ))}
     </div>

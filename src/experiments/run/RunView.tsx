@@ -160,7 +160,11 @@ function Pane(
               source: sources.environment,
               facts: factsOf(detail.environment)
             },
-            { title: trans.__('Git'), facts: factsOf(detail.git) },
+            {
+              title: trans.__('Git'),
+              source: sources.git,
+              facts: factsOf(detail.git)
+            },
             {
               title: trans.__('Packages'),
               source: sources.packages,
