@@ -21,7 +21,7 @@ ENDS = CODES + [-number for number in SIGNALS]
 """Exit codes, and signals as negative numbers."""
 RETRYABLE = {130, 137, 138, 143}
 POLICIES = ["Never", "OnFailure", "ExitCode"]
-SOME_UNDER_TORCHRUN = [("Never", 255), ("OnFailure", 138), ("ExitCode", 138), ("ExitCode", -9)]
+SOME_UNDER_TORCHRUN = [("OnFailure", 138), ("ExitCode", -9)]
 ALL_UNDER_TORCHRUN = [(policy, end) for policy in POLICIES for end in ENDS]
 
 

@@ -20,6 +20,7 @@ import torch.distributed as dist
 dist.init_process_group("gloo")
 rank = dist.get_rank()
 """
+RANK = "import os, time\nrank = int(os.environ['RANK'])\n"  # without torch, which takes seconds to import
 SLEEP = "print('up', flush=True)\ntime.sleep(600)\n"
 ENDLESS = """
 step = 0
@@ -62,27 +63,25 @@ async def gone(place: Place) -> None:
 
 async def test_passes_after_some_steps(place: Place) -> None:
     """The try uses two processes, gloo and a folder of its own, and is no job."""
-    options = """
-import argparse
+    options = """\
+import argparse, os, time
 parser = argparse.ArgumentParser()
 parser.add_argument("--backend", default="nccl")
 parser.add_argument("--log_dir", default="runs")
 args = parser.parse_args()
+"""
+    training = """
+import torch.distributed as dist
 from torch.utils.tensorboard import SummaryWriter
 dist.init_process_group(args.backend)
 writer = SummaryWriter(args.log_dir) if dist.get_rank() == 0 else None
-gpus = os.environ["CUDA_VISIBLE_DEVICES"] or "none"
-print("world", dist.get_world_size(), args.backend, os.nice(0), gpus, flush=True)
-print("folder", args.log_dir, flush=True)
-print("killed", "first" if int(open("/proc/self/oom_score_adj").read()) >= 500 else "last", flush=True)
 if writer:
     for step in range(3):
         writer.add_scalar("loss", step, step)
     writer.flush()
 """
-    script = GROUP.replace('dist.init_process_group("gloo")\nrank = dist.get_rank()\n', options) + ENDLESS
     before = listing(place.root)
-    view = await tried(place, script, steps=5, seconds=120)
+    view = await tried(place, options + training + ENDLESS, steps=5, seconds=120)
     assert (view["state"], view["processes"]) == ("passed", 2), view
     assert view["steps_done"] >= 5 and view["sentence"].startswith(f"{view['steps_done']} steps passed here in ")
     [memory] = [note for note in view["notes"] if note.startswith("Memory of the largest process of each rank: ")]
@@ -94,24 +93,29 @@ if writer:
     assert listing(place.root) - before == {str(place.root / "train.py")} - before
     assert (await place.api("GET", "jobs", deleted="true")).json["total"] == 0
     await gone(place)
-    # what the first lines say is not among the last ones
-    view = await tried(place, script.replace("while True", "while step < 3"), steps=100)
+    facts = """
+gpus = os.environ["CUDA_VISIBLE_DEVICES"] or "none"
+print("world", os.environ["WORLD_SIZE"], os.nice(0), gpus, flush=True)
+print("folder", args.log_dir, flush=True)
+print("killed", "first" if int(open("/proc/self/oom_score_adj").read()) >= 500 else "last", flush=True)
+"""
+    view = await tried(place, options + facts, steps=100)
     assert view["state"] == "passed" and view["sentence"].startswith("The script ended without an error after ")
     texts = [line["text"] for line in view["lines"]]
-    assert "killed first" in texts and f"world 2 gloo {min(os.nice(0) + 10, 19)} none" in texts
+    assert "killed first" in texts and f"world 2 {min(os.nice(0) + 10, 19)} none" in texts
     [folder] = {text.removeprefix("folder ") for text in texts if text.startswith("folder ")}
     assert Path(folder).is_relative_to(place.home / "tries" / "outputs")
     await gone(place)
 
 
 async def test_fails_with_the_traceback(place: Place) -> None:
-    script = f"{GROUP}print('step 1', flush=True)\ndist.barrier()\nif rank == 1:\n    open('data/train.bin')\n{SLEEP}"
+    script = f"{RANK}print('step 1', flush=True)\nif rank == 1:\n    open('data/train.bin')\n{SLEEP}"
     view = await tried(place, script)
     assert (view["state"], view["sentence"]) == ("failed", "The try failed after 1 step"), view
     failure = view["failure"]
     assert failure["error"] == "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'"
     assert (failure["rank"], failure["exit_code"], failure["ended"], failure["link"]) == (1, 1, "Error (1)", None)
-    assert [(frame["path"], frame["line"]) for frame in failure["frames"]] == [("train.py", 8)]
+    assert [(frame["path"], frame["line"]) for frame in failure["frames"]] == [("train.py", 5)]
     assert "Rank 1 failed with exit code 1: FileNotFoundError" in view["reason"]["sentence"]
     assert not [link for link in view["reason"]["links"] if link["kind"] == "log"]
     await gone(place)
@@ -119,7 +123,7 @@ async def test_fails_with_the_traceback(place: Place) -> None:
 
 async def test_ends_by_time_and_by_a_stop(place: Place) -> None:
     """One try runs at a time; a script that reports no steps and ignores SIGTERM is ended."""
-    script = f"{GROUP}import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{SLEEP}"
+    script = f"{RANK}import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{SLEEP}"
     first = await begun(place, script, seconds=600)
     ident = first.json["id"]
     view = await result(place, ident, until=lambda view: view["lines"])
@@ -186,7 +190,7 @@ async def test_bad_requests(place: Place) -> None:
 
 async def test_no_process_outlives_the_server(place: Place, app: T9kJobApp) -> None:
     """A try ends with the server, and with the page that shows it; a new server removes what a killed one left."""
-    answer = await begun(place, f"{GROUP}{SLEEP}", seconds=600)
+    answer = await begun(place, f"{RANK}{SLEEP}", seconds=600)
     await result(place, answer.json["id"], until=lambda view: view["lines"])
     assert processes_of(place.home)
     left = place.home / "tries" / "outputs" / "of-a-killed-server"
