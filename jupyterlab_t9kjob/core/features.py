@@ -17,10 +17,10 @@ from .translation import Text, _
 REMOVED: Final = object()
 
 FEATURES: Final = (
-    "cluster_tensorboard", "deadline", "debug", "devices", "elastic", "exec", "extra", "image", "mounts", "pause",
-    "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts", "resume",
-    "resume_command", "scaling_weight", "scheduling", "secrets", "security", "shm", "skip_init", "source", "torchrun",
-    "ttl",
+    "cluster_tensorboard", "deadline", "debug", "devices", "diagnostics", "elastic", "exec", "extra", "image", "mounts",
+    "pause", "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts",
+    "resume", "resume_command", "scaling_weight", "scheduling", "secrets", "security", "shm", "skip_init", "source",
+    "torchrun", "ttl",
 )  # fmt: skip
 """Names of all capabilities."""
 
@@ -106,6 +106,9 @@ def _of_the_job(spec: JobSpec) -> Iterator[Use]:
             if debug.skip_init:
                 field = f"/spec/debug/{name}/skip_init"
                 yield Use("skip_init", field, without={field: False})
+    if spec.diagnostics.any:
+        off = {"/spec/diagnostics/stacks": False, "/spec/diagnostics/collectives": False}
+        yield Use("diagnostics", "/spec/diagnostics", refused=False, without=off)
     if spec.source:
         yield Use("source", "/spec/source", without={"/spec/source": None})
     if spec.run_policy.active_deadline_seconds is not None:

@@ -237,6 +237,26 @@ class Debug(Model):
     command: list[str] = Field(default_factory=lambda: ["sleep", "inf"])
 
 
+class Diagnostics(Model):
+    """Aids for finding the cause of a hang, which the job's processes set up when they start.
+
+    Attributes
+    ----------
+    stacks
+        True if the ranks write their Python stacks when they get a signal, so that no right to trace them is needed.
+    collectives
+        True if PyTorch's flight recorder keeps the last collectives of each rank.
+    """
+
+    stacks: bool = False
+    collectives: bool = False
+
+    @property
+    def any(self) -> bool:
+        """True if one of them is on."""
+        return self.stacks or self.collectives
+
+
 class ResumeSpec(Model):
     """Command of one replica type when the job is resumed."""
 
@@ -281,6 +301,7 @@ class JobSpec(Model):
     security: Security = Field(default_factory=Security)
     tensorboard: TensorBoardSpec = Field(default_factory=TensorBoardSpec)
     keep_logs: bool = True
+    diagnostics: Diagnostics = Field(default_factory=Diagnostics)
     source: CodeSource | None = Field(
         None, description="Snapshot or git repository that runs; null: the files as they are."
     )

@@ -25,6 +25,7 @@ from . import manifests, mounts, prefill
 from .checks import check, log_directories, refuses, worst_first
 from .entrypoint_reader import Reader
 from .in_cluster.checks import ClusterChecks
+from .in_cluster.diagnostics import place_hook
 from .in_cluster.form import ClusterForm, Filled
 from .kernels.kernels import Kernels
 from .launched import Launched, launched_script
@@ -333,6 +334,7 @@ class Launch:
         """
         await self._presets.admit(spec, engine)
         await self._recorder.place(spec, engine, namespace)
+        await place_hook(self._jobs, spec, engine, namespace)
         if await self._snapshots.kept(spec, engine, namespace):  # The files were checked before the copy was made.
             return await agreed(await self._snapshots.take(spec, engine, namespace), self._presets.admit, engine)
         write: Prepare | None

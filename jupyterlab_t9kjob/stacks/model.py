@@ -72,6 +72,37 @@ class MissingStacks(Model):
     verbatim: str | None = None
 
 
+class CollectiveCall(Model):
+    """Ranks that call a collective in the same way."""
+
+    ranks: list[int]
+    name: str = Field(description="Such as “all_reduce”.")
+    backend: str = Field("", description="Such as “gloo”; empty if unknown.")
+    inputs: list[list[int]] = Field(default_factory=list, description="Sizes of the tensors that go in.")
+    outputs: list[list[int]] = Field(default_factory=list, description="Sizes of the tensors that come out.")
+    dtype: str = ""
+
+
+class Collective(Model):
+    """The first collective of a process group that has not ended, from PyTorch's flight recorder."""
+
+    group: str = Field(description="Name of the process group; empty for the default one.")
+    sequence: int = Field(description="Number of the collective in its group, from 1.")
+    calls: list[CollectiveCall] = Field(description="One for each way of calling it, that of the fewest ranks first.")
+    missing: list[int] = Field(default_factory=list, description="Ranks of the group that have not called it.")
+    silent: list[int] = Field(default_factory=list, description="Ranks of the group whose recorder was not read.")
+    finding: Text = Field(description="“3 ranks wait in all_reduce, number 4; rank 2 has not joined”.")
+
+
+class Recording(Model):
+    """Files of the flight recorder, which PyTorch writes when a collective with NCCL times out."""
+
+    time: Time
+    ranks: int = Field(description="Ranks whose files were read.")
+    unreadable: int = Field(0, description="Files that can't be read.")
+    collectives: list[Collective]
+
+
 class StackDump(Model):
     """Stacks of a job's ranks at one moment."""
 
@@ -87,6 +118,9 @@ class StackDump(Model):
     detail: Text | None = Field(None, description="The finding with the places in the files.")
     groups: list[StackGroup] = Field(description="The smallest group first.")
     missing: list[MissingStacks] = Field(default_factory=list)
+    collectives: list[Collective] = Field(
+        default_factory=list, description="Collectives that the ranks wait in, if the flight recorder is on."
+    )
 
 
 class StackList(Model):
@@ -97,3 +131,6 @@ class StackList(Model):
         description="The server takes the stacks of this job by itself, once, when it stops to make progress."
     )
     dumps: list[StackDump] = Field(description="The newest first.")
+    recording: Recording | None = Field(
+        None, description="Files that the flight recorder wrote; null if there are none."
+    )

@@ -11,19 +11,23 @@ from typing import Any
 
 from ..contents_paths import ContentsRoot
 from ..core.checks import Capability
-from ..core.engine.options import TakesStacks
+from ..core.engine.options import KeepsTraces, TakesStacks
 from ..core.engine.protocol import Engine
 from ..core.errors import Conflict, JobError
 from ..core.job import Job, JobSummary
+from ..core.manifests.diagnostics import dump_folder
 from ..core.stacks.raw import TakenStacks
+from ..core.stacks.traces import trace_of
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _
 from ..jobs.service import JobService
+from .collectives import collectives_of
 from .frames import Sources
 from .grouping import Member, finding_of, groups_of
-from .model import MissingStacks, StackDump, StackList
+from .model import MissingStacks, Recording, StackDump, StackList
 from .problems import missing_of
+from .recordings import recording_in
 from .store import StackStore
 
 log = logging.getLogger(__name__)
@@ -76,13 +80,28 @@ class Stacks:
         NotFound
             If there is no such job.
         """
-        await self._jobs.job(ident)
+        job = await self._jobs.job(ident)
         engine, uid = self._jobs.engines.find(ident)
         return StackList(
             available=await _capability(engine, uid),
             automatic=engine.facts.runs_on_lab_machine and isinstance(engine, TakesStacks),
             dumps=await on_disk(self._store.folder, self._store.dumps, ident),
+            recording=await self._recording(job, engine, uid),
         )
+
+    async def _recording(self, job: Job, engine: Engine, uid: str) -> Recording | None:
+        """Return what the files of the flight recorder tell; None without files that the lab sees."""
+        folder: Path | None = None
+        if not job.spec.diagnostics.collectives:
+            return None
+        if isinstance(engine, KeepsTraces):
+            folder = engine.trace_folder(uid)
+        elif engine.facts.has_pods and job.request_id:
+            lab = await self._jobs.engines.lab(job.engine, job.namespace)
+            path = dump_folder(job.spec, job.request_id)
+            if lab is not None and path is not None:
+                folder = await asyncio.to_thread(lab.in_lab, path, job.spec.mounts, job.namespace)
+        return None if folder is None else await on_disk(folder, recording_in, folder, job.processes)
 
     async def take(self, ident: str, *, native: bool = False, automatic: bool = False) -> StackDump:
         """Take the stacks of a job, and keep them. A second request meanwhile gets the same stacks.
@@ -139,6 +158,13 @@ class Stacks:
             MissingStacks(who=Text.verbatim(name), sentence=sentence) for name, sentence in taken.missing.items()
         ]
         groups = groups_of(members, sources.shown)
+        traces = [
+            trace_of(dump, rank.rank)
+            for _replica, answer in taken.stacks
+            for rank in answer.ranks
+            for dump in rank.traces
+            if rank.rank is not None
+        ]
         methods = {answer.method for _replica, answer in taken.stacks}
         dump = StackDump(
             id=f"{int(now * 1000):015d}",
@@ -153,6 +179,7 @@ class Stacks:
             detail=finding_of(groups, places=True),
             groups=groups,
             missing=missing,
+            collectives=collectives_of(traces, job.processes),
         )
         self._store.put(job.id, dump)
         return dump

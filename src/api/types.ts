@@ -1759,6 +1759,76 @@ export interface components {
             text: string | null;
         };
         /**
+         * Collective
+         * @description The first collective of a process group that has not ended, from PyTorch's flight recorder.
+         */
+        Collective: {
+            /**
+             * Group
+             * @description Name of the process group; empty for the default one.
+             */
+            group: string;
+            /**
+             * Sequence
+             * @description Number of the collective in its group, from 1.
+             */
+            sequence: number;
+            /**
+             * Calls
+             * @description One for each way of calling it, that of the fewest ranks first.
+             */
+            calls: components["schemas"]["CollectiveCall"][];
+            /**
+             * Missing
+             * @description Ranks of the group that have not called it.
+             */
+            missing: number[];
+            /**
+             * Silent
+             * @description Ranks of the group whose recorder was not read.
+             */
+            silent: number[];
+            /**
+             * Finding
+             * @description “3 ranks wait in all_reduce, number 4; rank 2 has not joined”.
+             */
+            finding: string;
+        };
+        /**
+         * CollectiveCall
+         * @description Ranks that call a collective in the same way.
+         */
+        CollectiveCall: {
+            /** Ranks */
+            ranks: number[];
+            /**
+             * Name
+             * @description Such as “all_reduce”.
+             */
+            name: string;
+            /**
+             * Backend
+             * @description Such as “gloo”; empty if unknown.
+             * @default
+             */
+            backend: string;
+            /**
+             * Inputs
+             * @description Sizes of the tensors that go in.
+             */
+            inputs: number[][];
+            /**
+             * Outputs
+             * @description Sizes of the tensors that come out.
+             */
+            outputs: number[][];
+            /**
+             * Dtype
+             * @default
+             */
+            dtype: string;
+        };
+        /**
          * Commit
          * @description Commit that was checked out when a snapshot was taken.
          *
@@ -2134,6 +2204,52 @@ export interface components {
             name?: string;
             /** Count */
             count: number;
+        };
+        /**
+         * Diagnostics
+         * @description Aids for finding the cause of a hang, which the job's processes set up when they start.
+         *
+         *     Attributes
+         *     ----------
+         *     stacks
+         *         True if the ranks write their Python stacks when they get a signal, so that no right to trace them is needed.
+         *     collectives
+         *         True if PyTorch's flight recorder keeps the last collectives of each rank.
+         */
+        Diagnostics: {
+            /**
+             * Stacks
+             * @default false
+             */
+            stacks: boolean;
+            /**
+             * Collectives
+             * @default false
+             */
+            collectives: boolean;
+        };
+        /**
+         * Diagnostics
+         * @description Aids for finding the cause of a hang, which the job's processes set up when they start.
+         *
+         *     Attributes
+         *     ----------
+         *     stacks
+         *         True if the ranks write their Python stacks when they get a signal, so that no right to trace them is needed.
+         *     collectives
+         *         True if PyTorch's flight recorder keeps the last collectives of each rank.
+         */
+        DiagnosticsInput: {
+            /**
+             * Stacks
+             * @default false
+             */
+            stacks?: boolean;
+            /**
+             * Collectives
+             * @default false
+             */
+            collectives?: boolean;
         };
         /**
          * EditRun
@@ -3342,6 +3458,7 @@ export interface components {
              * @default true
              */
             keep_logs: boolean;
+            diagnostics: components["schemas"]["Diagnostics"];
             /**
              * Source
              * @description Snapshot or git repository that runs; null: the files as they are.
@@ -3424,6 +3541,7 @@ export interface components {
              * @default true
              */
             keep_logs?: boolean;
+            diagnostics?: components["schemas"]["DiagnosticsInput"];
             /**
              * Source
              * @description Snapshot or git repository that runs; null: the files as they are.
@@ -5655,6 +5773,30 @@ export interface components {
             folder: string;
         };
         /**
+         * Recording
+         * @description Files of the flight recorder, which PyTorch writes when a collective with NCCL times out.
+         */
+        Recording: {
+            /**
+             * Time
+             * @description Seconds since the epoch, UTC.
+             */
+            time: number;
+            /**
+             * Ranks
+             * @description Ranks whose files were read.
+             */
+            ranks: number;
+            /**
+             * Unreadable
+             * @description Files that can't be read.
+             * @default 0
+             */
+            unreadable: number;
+            /** Collectives */
+            collectives: components["schemas"]["Collective"][];
+        };
+        /**
          * Reference
          * @description The address of an object that is stored elsewhere. It is never followed.
          */
@@ -7476,6 +7618,11 @@ export interface components {
             groups: components["schemas"]["StackGroup"][];
             /** Missing */
             missing: components["schemas"]["MissingStacks"][];
+            /**
+             * Collectives
+             * @description Collectives that the ranks wait in, if the flight recorder is on.
+             */
+            collectives: components["schemas"]["Collective"][];
         };
         /**
          * StackFrame
@@ -7574,6 +7721,11 @@ export interface components {
              * @description The newest first.
              */
             dumps: components["schemas"]["StackDump"][];
+            /**
+             * @description Files that the flight recorder wrote; null if there are none.
+             * @default null
+             */
+            recording: components["schemas"]["Recording"] | null;
         };
         /**
          * StackMember
@@ -8601,6 +8753,8 @@ export type CodeFile = components['schemas']['CodeFile'];
 export type CodeSnapshot = components['schemas']['CodeSnapshot'];
 export type CodeSnapshotInput = components['schemas']['CodeSnapshotInput'];
 export type CodeText = components['schemas']['CodeText'];
+export type Collective = components['schemas']['Collective'];
+export type CollectiveCall = components['schemas']['CollectiveCall'];
 export type Commit = components['schemas']['Commit'];
 export type CommitInput = components['schemas']['CommitInput'];
 export type CreateJob = components['schemas']['CreateJob'];
@@ -8615,6 +8769,8 @@ export type Delta = components['schemas']['Delta'];
 export type Device = components['schemas']['Device'];
 export type DeviceInfo = components['schemas']['DeviceInfo'];
 export type DeviceInput = components['schemas']['DeviceInput'];
+export type Diagnostics = components['schemas']['Diagnostics'];
+export type DiagnosticsInput = components['schemas']['DiagnosticsInput'];
 export type EditRun = components['schemas']['EditRun'];
 export type Elastic = components['schemas']['Elastic'];
 export type ElasticInput = components['schemas']['ElasticInput'];
@@ -8720,6 +8876,7 @@ export type ReadManifest = components['schemas']['ReadManifest'];
 export type ReadManifestRequest = components['schemas']['ReadManifestRequest'];
 export type Reason = components['schemas']['Reason'];
 export type RecorderOffer = components['schemas']['RecorderOffer'];
+export type Recording = components['schemas']['Recording'];
 export type Reference = components['schemas']['Reference'];
 export type Removal = components['schemas']['Removal'];
 export type RemovalItem = components['schemas']['RemovalItem'];

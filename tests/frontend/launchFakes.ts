@@ -129,6 +129,7 @@ export function someSpec(changes: Partial<JobSpec> = {}): JobSpec {
     security: { uid: null, gid: null, fs_group: null, restricted: false },
     tensorboard: { log_dirs: [`/w/mnist/runs/${name}`], cluster: null },
     keep_logs: true,
+    diagnostics: { stacks: false, collectives: false },
     source: null,
     extra: {},
     ...changes

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.stacks import taker
 from tests.local.lab import Lab
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="linux: stacks are read below /proc")
@@ -50,8 +51,11 @@ if rank == 5:
     dist.barrier(group)
 if rank == 7:
     load()
-sum_up(group)
+sum_up(None if rank == 6 else group)
 """
+
+
+BOTH = {"stacks": True, "collectives": True}
 
 
 @pytest.fixture
@@ -74,7 +78,7 @@ def group_with(dump: dict[str, Any], rank: int) -> dict[str, Any]:
 
 
 def test_hangs_of_all_kinds(lab: Lab) -> None:
-    job = lab.submit(lab.spec(SCRIPT, "hang", torchrun={"proc_per_node": 8}), "request-1").json["id"]
+    job = lab.submit(lab.spec(SCRIPT, "hang", torchrun={"proc_per_node": 8}, diagnostics=BOTH), "request-1").json["id"]
     lab.until_part((job, "logs"), lambda logs: sum(log["size"] > 0 for log in logs["streams"]) >= 8, 240)
     stalled = lab.until(job, lambda job: job["stalled"] and job["stalled"]["finding"], 60)["stalled"]
     assert stalled["kind"] == "output"
@@ -116,6 +120,20 @@ def test_hangs_of_all_kinds(lab: Lab) -> None:
     (worker,) = [thread for thread in loading["threads"] if thread["pid"] is not None]
     assert worker["frames"][0]["function"].endswith("__iter__")  # With the class from Python 3.11 on
     assert worker["frames"][0]["code"] == "yield os.read(reading, 1)"
+
+    by_group = {tuple(sorted([*(r for call in each["calls"] for r in call["ranks"]), *each["missing"]])): each
+                for each in dump["collectives"]}  # fmt: skip
+    everyone = by_group[0, 1, 2, 3, 4, 5, 6, 7]
+    assert everyone["finding"] == ("1 rank waits in all_reduce, number 1; ranks 0, 1, 2, 3, 4, 5 and 7 have not joined")
+    assert (everyone["group"], everyone["silent"], everyone["calls"][0]["inputs"]) == ("", [], [[1]])
+    assert by_group[(0,)]["missing"] == []  # Gloo records the ranks of the default group only.
+    different = by_group[4, 5]["calls"]
+    assert {(call["name"], *call["ranks"]) for call in different} == {("all_reduce", 4), ("barrier", 5)}
+    assert by_group[4, 5]["finding"].startswith("The ranks call different collectives as number 1: ")
+
+    pid = asleep["members"][0]["pid"]
+    (*_others, main) = sorted(taker.by_signal(pid, taker.environment(pid)) or [], key=lambda thread: thread["main"])
+    assert (main["frames"][0]["function"], main["frames"][0]["line"]) == ("<module>", line)
 
     # A rank is killed while the others wait: torchrun ends the job, and the stacks stay.
     pid = group_with(dump, 1)["members"][0]["pid"]

@@ -84,6 +84,20 @@ class TakesStacks(Protocol):
 
 
 @runtime_checkable
+class KeepsTraces(Protocol):
+    """The engine's jobs write the files of PyTorch's flight recorder to a folder that the lab sees."""
+
+    def trace_folder(self, uid: str) -> Path:
+        """Return the folder of a job, which need not exist.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
+
+
+@runtime_checkable
 class Previews(Protocol):
     """The engine renders and checks a job before it is submitted."""
 

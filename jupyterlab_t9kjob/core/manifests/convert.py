@@ -17,6 +17,7 @@ from ..running.source import running
 from ..spec import JobSpec
 from ..translation import _, listing
 from .common_names import with_usual_names
+from .diagnostics import diagnosed
 from .entrypoints import log_directory
 from .kinds import shapes
 from .kinds.formats import Format
@@ -84,7 +85,7 @@ def render(
 
 
 def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
-    manifest: dict[str, Any] = apply(form.build(running(spec)), spec.extra)
+    manifest: dict[str, Any] = apply(form.build(diagnosed(running(spec))), spec.extra)
     return manifest
 
 

@@ -10,12 +10,13 @@ from ..checks import Check
 from ..errors import FieldError
 from ..features import unsupported
 from ..lab import on_volume
-from ..running.source import running
+from ..running.source import PYTHON_PATH, running
 from ..spec import JobSpec
 from ..sweep import member_of
 from ..texts.quantity import amount
 from ..translation import Text, _, _n, sentences
 from .convert import render
+from .diagnostics import diagnosed, hook_folder
 from .entrypoints import log_directory
 from .kinds.pod_template import volume_names
 from .leaks import leaks, variables_of
@@ -64,6 +65,7 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
         *_programs(spec, kind),
         *_sizes(spec),
         *_volumes(spec),
+        *_diagnostics(spec),
         *_security(spec),
         *_extra(spec, kind),
         *leaks(spec),
@@ -177,6 +179,19 @@ def _volumes(spec: JobSpec) -> Iterator[Check]:
                 yield _warning("LogDirectoryNotMounted", message, "/spec/tensorboard/log_dirs", hint)
 
 
+def _diagnostics(spec: JobSpec) -> Iterator[Check]:
+    if not spec.diagnostics.any:
+        return
+    field = "/spec/diagnostics"
+    if hook_folder(spec) is None:
+        message = _("Diagnostics need a volume that the job can write.")
+        yield _error("NoVolume", message, field, _("Mount a volume, or switch the diagnostics off."))
+    for place, variable in variables_of(spec):
+        if variable.name == PYTHON_PATH and variable.secret is not None:
+            message = _("Diagnostics can't be added to a {name} from a Secret.", name=PYTHON_PATH)
+            yield _error("PathFromSecret", message, place, _("Give its value, or switch the diagnostics off."))
+
+
 def _security(spec: JobSpec) -> Iterator[Check]:
     if not spec.security.restricted:
         return
@@ -194,7 +209,7 @@ def _security(spec: JobSpec) -> Iterator[Check]:
 def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     """Check that the extra content changes neither kind nor name of the job, and that `render` accepts it."""
     form = KINDS[kind]
-    plain: dict[str, Any] = form.build(running(spec))
+    plain: dict[str, Any] = form.build(diagnosed(running(spec)))
     changed = apply(plain, spec.extra)
     metadata = changed.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -46,6 +46,8 @@ class RawRank(_Raw):
     ----------
     state
         State of the process as Linux writes it: R, S, D, T, Z.
+    traces
+        What the recorders of collectives in the process have kept, as `traces` reads it.
     problem, words
         Code of the reason, and the words of the program that failed.
     """
@@ -58,6 +60,7 @@ class RawRank(_Raw):
     threads: list[RawThread] = Field(default_factory=list, max_length=128)
     problem: Problem | None = None
     words: Annotated[str, StringConstraints(max_length=4096)] | None = None
+    traces: list[dict[str, Any]] = Field(default_factory=list, max_length=4)
 
 
 class RawStacks(_Raw):

@@ -27,6 +27,9 @@ PROC = "/proc"
 UID_MARK, REPLICA_MARK = "T9KJOB_UID", "T9KJOB_REPLICA"
 SIGNAL_MARK = "T9KJOB_STACKS"
 """Variable of processes whose faulthandler listens to a signal: ``number:folder``."""
+TRACES_MARK = "T9KJOB_TRACES"
+"""Variable of processes that answer requests for the content of PyTorch's flight recorder: a folder."""
+LARGEST_TRACE = 1 << 20
 DUMP_SECONDS = 10.0
 SIGNAL_SECONDS = 3.0
 MOST_RANKS = 1024
@@ -243,6 +246,32 @@ def written_threads(text: str) -> list[dict[str, Any]]:
     return threads[::-1][:MOST_THREADS]
 
 
+# --- flight recorder --------------------------------------------------------------------------------------------------
+
+
+def asked_traces(pid: int, variables: dict[str, str]) -> list[Any]:
+    """Return what the flight recorders of a process have kept (``hook/sitecustomize.py``).
+
+    Empty if the process does not answer.
+    """
+    folder = variables.get(TRACES_MARK, "")
+    path = os.path.join(folder, f"{pid}.trace")
+    try:
+        # Only a process that waits for requests has the pipe open.
+        pipe = os.open(os.path.join(folder, f"{pid}.ask"), os.O_WRONLY | os.O_NONBLOCK)
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(path)
+        os.close(pipe)
+        end = time.monotonic() + SIGNAL_SECONDS
+        while not os.path.exists(path) and time.monotonic() < end:
+            time.sleep(0.02)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found = json.loads(file.read(LARGEST_TRACE))
+        return found[:4] if isinstance(found, list) and all(isinstance(item, dict) for item in found) else []
+    except (OSError, ValueError, RecursionError):
+        return []
+
+
 # --- all ranks --------------------------------------------------------------------------------------------------------
 
 
@@ -285,7 +314,9 @@ def take(request: dict[str, Any]) -> dict[str, Any]:
             threads = by_signal(pid, processes.environments[pid])
             if threads is not None:
                 rank["threads"], rank["problem"], rank["words"], method = threads, None, None, "faulthandler"
-        elif program is not None and rank["problem"] is None:
+        if TRACES_MARK in processes.environments[pid]:
+            rank["traces"] = asked_traces(pid, processes.environments[pid])
+        if method == "py-spy" and program is not None and rank["problem"] is None:
             for helper in [each for each in processes.below(pid) if is_python(each)][:MOST_HELPERS]:
                 more, problem, _words = spied(program, helper, native)
                 if problem is None:

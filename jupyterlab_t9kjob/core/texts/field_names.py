@@ -63,6 +63,7 @@ _NAMES: Final = {
     r"/spec/run_policy/clean_up": _("When finished"),
     r"/spec/run_policy/ttl_seconds": _("Delete after"),
     r"/spec/keep_logs": _("Logs"),
+    r"/spec/diagnostics": _("Diagnostics"),
     r"/spec/paused": _("Start"),
     r"/spec/mounts": _("Volumes"),
     r"/spec/mounts/([0-9]{1,9})": _("Volume {number}", number=1),

@@ -196,6 +196,10 @@ class LocalEngine(ReadsJobs):
         """Take the stacks of all ranks, see `core.engine.options.TakesStacks`."""
         return await take_stacks(self._store.get(uid), native=native)
 
+    def trace_folder(self, uid: str) -> Path:
+        """Return the folder of the flight recorder's files, see `core.engine.options.KeepsTraces`."""
+        return self._store.get(uid).files.diagnostics
+
     async def capacity(self, namespace: str) -> Capacity:
         """Return the free amounts of this machine."""
         return capacity_of((await self.nodes()).nodes[0])

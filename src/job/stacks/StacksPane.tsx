@@ -4,13 +4,20 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { copyIcon, refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { ApiError } from '../../api/errors';
-import { Job, StackDump, StackGroup, StackList } from '../../api/types';
+import {
+  Job,
+  Recording,
+  StackDump,
+  StackGroup,
+  StackList
+} from '../../api/types';
 import { formatClock, formatCount, formatMoment } from '../../common/format';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
 import { JobTabModel } from '../model/jobTab';
 import { OpenFile } from '../view/Traceback';
+import { Collectives } from './Collectives';
 import { GroupCard } from './GroupCard';
 import { capital, dumpText } from './text';
 import { IStacks, useStacks } from './useStacks';
@@ -148,6 +155,10 @@ export default function StacksPane(props: IStacksPaneProps): React.JSX.Element {
             {missing.verbatim && <code>{missing.verbatim}</code>}
           </Banner>
         ))}
+        <Collectives collectives={dump.collectives} trans={trans} />
+        {list.recording && (
+          <Recorded recording={list.recording} trans={trans} />
+        )}
         <div className="jp-t9k-Stacks-groups">
           {dump.groups.map((group, index) => (
             <GroupCard
@@ -198,6 +209,9 @@ function NothingTaken(props: {
           )}
         </p>
         {!supported && <p>{reason}</p>}
+        {list.recording && (
+          <Recorded recording={list.recording} trans={trans} />
+        )}
         {supported && (
           <p>
             {list.automatic
@@ -211,6 +225,38 @@ function NothingTaken(props: {
         )}
       </EmptyState>
     </div>
+  );
+}
+
+/** Collectives in the files that PyTorch has written when one of them timed out. */
+function Recorded(props: {
+  recording: Recording;
+  trans: TranslationBundle;
+}): React.JSX.Element {
+  const { recording, trans } = props;
+  const { time, ranks, unreadable, collectives } = recording;
+  return (
+    <>
+      <Banner
+        level="info"
+        title={trans._n(
+          'PyTorch wrote the last collectives of %1 rank %2.',
+          'PyTorch wrote the last collectives of %1 ranks %2.',
+          ranks,
+          formatMoment(time, trans)
+        )}
+      >
+        {unreadable > 0 &&
+          trans._n(
+            '%1 file can’t be read.',
+            '%1 files can’t be read.',
+            unreadable
+          )}{' '}
+        {collectives.length === 0 &&
+          trans.__('All collectives in them have ended.')}
+      </Banner>
+      <Collectives collectives={collectives} trans={trans} />
+    </>
   );
 }
 

@@ -87,15 +87,22 @@ function ranksText(
   members: readonly StackMember[],
   trans: TranslationBundle
 ): string {
-  const ranks = members.map(({ rank }) => rank).filter(rank => rank !== null);
+  const ranks = members
+    .map(({ rank }) => rank)
+    .filter((rank): rank is number => rank !== null);
   if (ranks.length === 0) {
     return trans._n('%1 process', '%1 processes', members.length);
   }
-  const listed = ranks.slice(0, MOST_RANKS).join(', ');
-  const named = ranks.length > MOST_RANKS ? `${listed}, …` : listed;
+  const named = rankList(ranks);
   return ranks.length === 1
     ? trans.__('Rank %1', named)
     : trans.__('Ranks %1', named);
+}
+
+/** Return the numbers of ranks with commas; an ellipsis stands for those beyond the first 16. */
+export function rankList(ranks: readonly number[]): string {
+  const listed = ranks.slice(0, MOST_RANKS).join(', ');
+  return ranks.length > MOST_RANKS ? `${listed}, …` : listed;
 }
 
 /** Return a group's stack as text, the innermost frame first. */

@@ -42,6 +42,7 @@ const COMPARED: readonly string[] = [
   '/run_policy/clean_up',
   '/run_policy/ttl_seconds',
   '/keep_logs',
+  '/diagnostics',
   '/paused'
 ];
 

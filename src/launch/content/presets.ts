@@ -26,7 +26,12 @@ const POINTERS: Record<PresetGroup, readonly string[]> = {
   placement: ['/scheduling'],
   volumes: ['/mounts'],
   environment: ['/env'],
-  lifecycle: ['/run_policy', '/replica_specs/0/restart_policy', '/keep_logs'],
+  lifecycle: [
+    '/run_policy',
+    '/replica_specs/0/restart_policy',
+    '/keep_logs',
+    '/diagnostics'
+  ],
   options: []
 };
 

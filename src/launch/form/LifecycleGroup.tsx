@@ -6,6 +6,7 @@ import { NumberField } from '../parts/NumberField';
 import { Row, useField } from '../parts/Row';
 import { SegmentsField, Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
+import { DiagnosticsField } from '../fields/DiagnosticsField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/groups/Group';
 import { describeLifecycle, RestartPolicy } from '../content/lifecycleText';
@@ -23,6 +24,7 @@ export function LifecycleGroup({
   const hasPods = useModel(({ facts }) => facts.has_pods);
   const hasRestarts = useModel(model => model.offers('restarts'));
   const hasDeadline = useModel(model => model.offers('deadline'));
+  const hasDiagnostics = useModel(model => model.offers('diagnostics'));
   const hasPause = useModel(model => model.offers('pause'));
   return (
     <Group
@@ -35,6 +37,7 @@ export function LifecycleGroup({
       <WorkerRestartsField />
       {hasDeadline && <DeadlineField />}
       {hasPods && <FinishedFields />}
+      {hasDiagnostics && <DiagnosticsField />}
       {hasPause && <StartField />}
     </Group>
   );

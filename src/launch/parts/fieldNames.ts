@@ -168,6 +168,8 @@ export function describeField(
       return { group: 'lifecycle', name: trans.__('Delete after') };
     case '/keep_logs':
       return { group: 'lifecycle', name: trans.__('Logs') };
+    case '/diagnostics':
+      return { group: 'lifecycle', name: trans.__('Diagnostics') };
     case '/paused':
       return { group: 'lifecycle', name: trans.__('Start') };
     case '/tensorboard/cluster':

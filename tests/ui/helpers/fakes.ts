@@ -245,6 +245,7 @@ export function fakeSpec(name: string, log_dirs: string[] = []): JobSpec {
     security: { uid: null, gid: null, fs_group: null, restricted: false },
     tensorboard: { log_dirs, cluster: null },
     keep_logs: true,
+    diagnostics: { stacks: false, collectives: false },
     source: null,
     extra: {}
   };

@@ -218,6 +218,7 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
             },
             "tensorboard": draw(boards),
             "keep_logs": draw(st.booleans()),
+            "diagnostics": {"stacks": draw(st.booleans()), "collectives": draw(st.booleans())},
             "source": draw(sources),
             "extra": draw(extras),
         }

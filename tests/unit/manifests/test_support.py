@@ -246,7 +246,7 @@ def test_fractions_of_a_core_are_what_they_say() -> None:
 
 def test_each_capability_is_used_by_something() -> None:
     names = {use.capability for changes, _, _ in CELLS for use in uses(make(**changes))}
-    always = {"pause", "torchrun", "replicas", "deadline", "devices", "exec"}
+    always = {"pause", "torchrun", "replicas", "deadline", "devices", "diagnostics", "exec"}
     assert names | always | {"resource_limits"} == set(LOCAL)
 
 

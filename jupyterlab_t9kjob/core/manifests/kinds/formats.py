@@ -141,6 +141,7 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
     "replicas": None,
     "deadline": None,
     "devices": None,
+    "diagnostics": None,
     "restarts": None,
     "elastic": None,
     "restart_always": None,

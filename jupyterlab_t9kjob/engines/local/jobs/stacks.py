@@ -45,7 +45,7 @@ def stacks_capability(job: Job, plan: RunPlan | None) -> Capability:
         return Capability(supported=False, reason=job.read_only)
     if job.phase != "Running" or not job.replicas_running:
         return Capability(supported=False, reason=_NOT_RUNNING)
-    if program_of(plan) is None and "T9KJOB_STACKS" not in _variables(plan):
+    if program_of(plan) is None and not _diagnosed(plan):
         reason = _(
             "py-spy is not installed. Install it in the Python of JupyterLab or of the job: {command}.",
             command="pip install py-spy",
@@ -65,8 +65,9 @@ def program_of(plan: RunPlan | None) -> str | None:
     return shutil.which("py-spy")
 
 
-def _variables(plan: RunPlan | None) -> dict[str, str]:
-    return {} if plan is None else plan["replicas"][0]["env"]
+def _diagnosed(plan: RunPlan | None) -> bool:
+    """Return True if the job's processes give their stacks or collectives without py-spy."""
+    return plan is not None and ("diagnostics" in plan or "T9KJOB_STACKS" in plan["replicas"][0]["env"])
 
 
 async def take_stacks(job: StoredJob, *, native: bool) -> TakenStacks:

@@ -28,6 +28,7 @@ CAPABILITIES: dict[str, Capability] = {
         "replicas": None,
         "deadline": None,
         "devices": None,
+        "diagnostics": None,
         "restarts": None,
         "elastic": _("Elastic jobs need several nodes that come and go; this machine is one."),
         "restart_always": _("A local job that always restarts would never end; choose OnFailure."),

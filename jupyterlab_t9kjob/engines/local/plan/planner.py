@@ -21,7 +21,7 @@ from ....core.system.disk_threads import on_disk
 from ....core.system.locks import runtime_directory
 from ..devices.pool import DevicePool
 from ..settings import Settings
-from ..supervisor.records.record import ClonePlan, RunPlan, SweepPlan
+from ..supervisor.records.record import ClonePlan, DiagnosticsPlan, RunPlan, SweepPlan
 from .checks import Checker
 from .command import command_text, log_directory, plan_first, plan_replicas, size_text, working_directory
 
@@ -151,6 +151,10 @@ class Planner:
         if member is not None:
             plan["sweep"] = SweepPlan(
                 queue=member.queue, number=member.number, at_a_time=member.at_a_time, on_failure=member.on_failure
+            )
+        if spec.diagnostics.any:
+            plan["diagnostics"] = DiagnosticsPlan(
+                stacks=spec.diagnostics.stacks, collectives=spec.diagnostics.collectives
             )
         code = clone_plan(source)
         if code is not None:

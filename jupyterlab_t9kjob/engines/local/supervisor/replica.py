@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from ....core.stacks.diagnostics import HOOK, variables
 from ....core.texts.wording import exit_code
 from . import process_tree
 from .device_claims import Claim
@@ -207,7 +208,14 @@ class Agent:
         if devices is not None:
             own["CUDA_VISIBLE_DEVICES"] = ",".join(devices)
             own["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID"  # Otherwise CUDA may number GPUs differently from the driver.
-        return {**inherited, **self.plan["env"], **own}
+        environment = {**inherited, **self.plan["env"], **own}
+        if chosen := self._job.get("diagnostics"):
+            folder = str(self._files.diagnostics)
+            added = variables(stacks=chosen["stacks"], collectives=chosen["collectives"], talk=folder, dumps=folder)
+            path = environment.get("PYTHONPATH")
+            # The user's own settings of the flight recorder stay.
+            environment = {**added, **environment, "PYTHONPATH": f"{HOOK}:{path}" if path else str(HOOK)}
+        return environment
 
 
 def tail(path: Path, size: int) -> bytes:

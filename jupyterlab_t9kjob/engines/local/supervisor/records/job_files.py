@@ -46,6 +46,7 @@ class JobFiles:
         self.strays = path / "strays.json"
         self.logs = path / "logs"
         self.samples = path / "resources"
+        self.diagnostics = path / "diagnostics"
         self._unwritten: list[bytes] = []
 
     def attempt_logs(self, replica: str, attempt: int) -> Path:

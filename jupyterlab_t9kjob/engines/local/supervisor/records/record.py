@@ -183,12 +183,20 @@ class ClonePlan(TypedDict):
     protocols: list[str]
 
 
+class DiagnosticsPlan(TypedDict):
+    """The diagnostics of the job's processes, see `core.stacks.diagnostics`."""
+
+    stacks: bool
+    collectives: bool
+
+
 class _LaterPlanFields(TypedDict, total=False):
     """Fields that plans of earlier versions lack, and plans of most jobs."""
 
     sweep: SweepPlan
     code: ClonePlan
     niceness: int
+    diagnostics: DiagnosticsPlan
 
 
 class RunPlan(_LaterPlanFields):

@@ -1,0 +1,46 @@
+/** Field for the aids that the job's processes set up to find the cause of a hang. */
+import * as React from 'react';
+import { CheckField } from '../parts/choices';
+import { Row } from '../parts/Row';
+import { useLaunch, useModel } from '../parts/context';
+
+const FIELD = '/diagnostics';
+
+/** Switches for stacks on a signal and for PyTorch's flight recorder. */
+export function DiagnosticsField(): React.JSX.Element {
+  const { model, trans } = useLaunch();
+  const chosen = useModel(({ form }) => form.spec.diagnostics);
+  const hasPods = useModel(({ facts }) => facts.has_pods);
+  return (
+    <Row
+      field={FIELD}
+      group
+      caption={
+        hasPods && (chosen.stacks || chosen.collectives)
+          ? trans.__(
+              'Adds variables, and a folder in .t9kjob/diagnostics of the volume to PYTHONPATH.'
+            )
+          : trans.__('Shown in the job’s Stacks tab when the job hangs.')
+      }
+    >
+      <CheckField
+        field={FIELD}
+        checked={chosen.stacks}
+        onChange={stacks =>
+          model.edit({ diagnostics: { ...chosen, stacks } }, FIELD)
+        }
+      >
+        {trans.__('Stacks on a signal, where py-spy may not trace')}
+      </CheckField>
+      <CheckField
+        field={`${FIELD}/collectives`}
+        checked={chosen.collectives}
+        onChange={collectives =>
+          model.edit({ diagnostics: { ...chosen, collectives } }, FIELD)
+        }
+      >
+        {trans.__('Last collectives of each rank (PyTorch flight recorder)')}
+      </CheckField>
+    </Row>
+  );
+}
