@@ -1,11 +1,9 @@
 /** Data flow and artifacts: from a run over the graph to an artifact, its files and back. */
-import { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import { expect, test } from '@playwright/test';
 import { execFileSync } from 'child_process';
 import path from 'path';
 import { expectAccessible } from './helpers/accessible';
-import { run } from './helpers/lab';
-import { OwnLab } from './helpers/ownLab';
+import { expect, run, test } from './helpers/lab';
+import { picture } from './helpers/pictures';
 
 /** Records the training of two models on one data set, and a report about both. */
 const RECORDS = `
@@ -39,112 +37,87 @@ with em.create_run(name="evaluate") as run:
 shutil.rmtree(gone.local)
 `;
 
-test('from a run over the data flow to an artifact', async ({ page }) => {
-  test.setTimeout(240_000);
-  page.setDefaultTimeout(25_000);
-  const lab = new OwnLab('artifact');
-  const theme = async (name: 'Dark' | 'Light'): Promise<void> => {
-    await run(page, 'apputils:change-theme', { theme: `JupyterLab ${name}` });
-    await expect(page.locator('body')).toHaveAttribute(
-      'data-jp-theme-light',
-      String(name === 'Light')
-    );
-    await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
-  };
-  const themed = Object.assign(page, {
-    theme: {
-      setDarkTheme: () => theme('Dark'),
-      setLightTheme: () => theme('Light')
-    }
-  }) as unknown as IJupyterLabPageFixture;
-  const picture = async (name: string): Promise<void> => {
-    for (const each of ['Dark', 'Light'] as const) {
-      await theme(each);
-      const file = `../../build/ui/${name}-${each.toLowerCase()}.png`;
-      await page.screenshot({ path: path.resolve(__dirname, file) });
-    }
-  };
-  try {
-    await lab.start();
-    const python = path.join(process.env.T9KJOB_UI_ENV ?? '', 'bin/python');
-    execFileSync(python, ['-c', RECORDS], { cwd: lab.root });
+test('from a run over the data flow to an artifact', async ({
+  page,
+  tmpPath
+}, info) => {
+  const root = path.resolve(
+    __dirname,
+    `../../build/ui/newest-${info.parallelIndex}/root`
+  );
+  const python = path.join(process.env.T9KJOB_UI_ENV ?? '', 'bin/python');
+  execFileSync(python, ['-c', RECORDS], { cwd: path.join(root, tmpPath) });
+  const flow = page.locator('.jp-t9k-Flow:visible');
+  const box = (name: RegExp) => flow.getByRole('button', { name });
+
+  await test.step('a run shows what it uses and makes', async () => {
+    await run(page, 't9kjob:open-experiments', { folder: tmpPath });
+    await page.getByRole('button', { name: 'vit-s16', exact: true }).click();
+    await page.getByRole('tab', { name: 'Data flow' }).click();
+    await expect(flow).toContainText('3 runs, 5 artifacts');
+    await expect(box(/^Artifact eurosat-test, not found/)).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  await test.step('the keyboard leads along the lines to an artifact', async () => {
+    await box(/^Run vit-s16/).focus();
+    await page.keyboard.press('ArrowRight');
+    await expect(box(/^Artifact vit-s16-best/)).toBeFocused();
+    await page.keyboard.press('Space');
+    const details = flow.getByRole('complementary', { name: 'Details' });
+    await expect(details).toContainText('model.safetensors');
+    await picture(page, 'flow-details');
+    await box(/^Artifact vit-s16-best/).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowRight');
+    await expect(box(/^Artifact report/)).toBeFocused();
+    await page.keyboard.press('Enter');
+  });
+
+  await test.step('the artifact shows its files and where it comes from', async () => {
+    const view = page.locator('.jp-t9k-ArtifactView:visible');
+    await expect(
+      view.getByRole('heading', { name: 'report', exact: true })
+    ).toBeVisible();
+    await expect(view).toContainText('s3://bucket/predictions.parquet');
+    await expect(view.getByRole('cell', { name: 'Forest' })).toBeVisible();
+    await expect(view.locator('img[alt$="confusion.png"]')).toBeVisible();
+    await expect(view.getByText('Best: vit.')).toBeVisible();
+    expect(await page.title()).not.toBe('run');
+    await expectAccessible(page);
+    await picture(page, 'artifact');
+    const download = page.waitForEvent('download');
+    await view.getByRole('link', { name: 'Download per_class.csv' }).click();
+    expect((await download).suggestedFilename()).toBe('per_class.csv');
+    await view
+      .getByRole('button', { name: 'Compute checksums' })
+      .first()
+      .click();
+    await expect(view.getByText('SHA-256')).toBeVisible();
+    await view.getByRole('button', { name: 'vit-s16-best' }).click();
+  });
+
+  await test.step('a narrow page has a table and tensors', async () => {
+    const view = page.locator('.jp-t9k-ArtifactView:visible');
+    await expect(view.getByRole('cell', { name: '10 × 384' })).toBeVisible();
+    await page.setViewportSize({ width: 560, height: 900 });
+    await view.getByRole('tab', { name: 'Data flow' }).click();
+    await expect(flow.getByRole('table')).toContainText('evaluate');
+    await picture(page, 'flow-narrow');
+  });
+
+  await test.step('an artifact is deleted, and its runs say so', async () => {
     await page.setViewportSize({ width: 1400, height: 900 });
-    await page.goto(`${lab.url}/lab?reset`);
-    await page.locator('.jp-Launcher-body').waitFor();
-    const flow = page.locator('.jp-t9k-Flow:visible');
-    const box = (name: RegExp) => flow.getByRole('button', { name });
-
-    await test.step('a run shows what it uses and makes', async () => {
-      await run(page, 't9kjob:open-experiments', {});
-      await page.getByRole('button', { name: 'vit-s16', exact: true }).click();
-      await page.getByRole('tab', { name: 'Data flow' }).click();
-      await expect(flow).toContainText('3 runs, 5 artifacts');
-      await expect(box(/^Artifact eurosat-test, not found/)).toBeVisible();
-      await expectAccessible(themed);
-    });
-
-    await test.step('the keyboard leads along the lines to an artifact', async () => {
-      await box(/^Run vit-s16/).focus();
-      await page.keyboard.press('ArrowRight');
-      await expect(box(/^Artifact vit-s16-best/)).toBeFocused();
-      await page.keyboard.press('Space');
-      const details = flow.getByRole('complementary', { name: 'Details' });
-      await expect(details).toContainText('model.safetensors');
-      await picture('flow');
-      await box(/^Artifact vit-s16-best/).focus();
-      await page.keyboard.press('ArrowRight');
-      await page.keyboard.press('ArrowRight');
-      await expect(box(/^Artifact report/)).toBeFocused();
-      await page.keyboard.press('Enter');
-    });
-
-    await test.step('the artifact shows its files and where it comes from', async () => {
-      const view = page.locator('.jp-t9k-ArtifactView:visible');
-      await expect(
-        view.getByRole('heading', { name: 'report', exact: true })
-      ).toBeVisible();
-      await expect(view).toContainText('s3://bucket/predictions.parquet');
-      await expect(view.getByRole('cell', { name: 'Forest' })).toBeVisible();
-      await expect(view.locator('img[alt$="confusion.png"]')).toBeVisible();
-      await expect(view.getByText('Best: vit.')).toBeVisible();
-      expect(await page.title()).not.toBe('run');
-      await expectAccessible(themed);
-      await picture('artifact');
-      const download = page.waitForEvent('download');
-      await view.getByRole('link', { name: 'Download per_class.csv' }).click();
-      expect((await download).suggestedFilename()).toBe('per_class.csv');
-      await view
-        .getByRole('button', { name: 'Compute checksums' })
-        .first()
-        .click();
-      await expect(view.getByText('SHA-256')).toBeVisible();
-      await view.getByRole('button', { name: 'vit-s16-best' }).click();
-    });
-
-    await test.step('a narrow page has a table and tensors', async () => {
-      const view = page.locator('.jp-t9k-ArtifactView:visible');
-      await expect(view.getByRole('cell', { name: '10 × 384' })).toBeVisible();
-      await page.setViewportSize({ width: 560, height: 900 });
-      await view.getByRole('tab', { name: 'Data flow' }).click();
-      await expect(flow.getByRole('table')).toContainText('evaluate');
-      await picture('flow-narrow');
-    });
-
-    await test.step('an artifact is deleted, and its runs say so', async () => {
-      await page.setViewportSize({ width: 1400, height: 900 });
-      const view = page.locator('.jp-t9k-ArtifactView:visible');
-      await view.getByRole('button', { name: 'Delete…' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Delete vit-s16-best?' });
-      await expect(dialog).toContainText('.em/artifacts/vit-s16-best');
-      await dialog.getByRole('button', { name: 'Delete' }).click();
-      const tab = (name: RegExp) =>
-        page.locator('#jp-main-dock-panel .lm-TabBar-tab', { hasText: name });
-      await expect(tab(/^vit-s16-best$/)).toHaveCount(0);
-      await tab(/^vit-s16$/).click();
-      await flow.getByRole('button', { name: 'Refresh' }).click();
-      await expect(box(/^Artifact vit-s16-best, not found/)).toBeVisible();
-    });
-  } finally {
-    await lab.kill();
-  }
+    const view = page.locator('.jp-t9k-ArtifactView:visible');
+    await view.getByRole('button', { name: 'Delete…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete vit-s16-best?' });
+    await expect(dialog).toContainText('.em/artifacts/vit-s16-best');
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    const tab = (name: RegExp) =>
+      page.locator('#jp-main-dock-panel .lm-TabBar-tab', { hasText: name });
+    await expect(tab(/^vit-s16-best$/)).toHaveCount(0);
+    await tab(/^vit-s16$/).click();
+    await flow.getByRole('button', { name: 'Refresh' }).click();
+    await expect(box(/^Artifact vit-s16-best, not found/)).toBeVisible();
+  });
 });

@@ -76,8 +76,10 @@ test('a run and a comparison', async ({ page, tmpPath, request }, info) => {
     await page.getByRole('radio', { name: 'Charts' }).click();
     await page.getByRole('tab', { name: /Parameters/ }).click();
     await expect(page.getByRole('row', { name: 'lr 0.1' })).toBeVisible();
+    await expectAccessible(page);
     await page.getByRole('tab', { name: /Files/ }).click();
     await expect(page.getByText('metadata.yaml')).toBeVisible();
+    await expectAccessible(page);
   });
 
   await test.step('a comparison shows what differs, and marks the best', async () => {

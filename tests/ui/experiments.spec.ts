@@ -1,11 +1,9 @@
 /** The table of runs: real files of the recorder, from the filter to what can be done with the runs. */
-import { AxeBuilder } from '@axe-core/playwright';
-import { expect, test } from '@playwright/test';
 import { execFileSync } from 'child_process';
 import path from 'path';
-import { measureContrast } from './helpers/contrast';
-import { run } from './helpers/lab';
-import { OwnLab } from './helpers/ownLab';
+import { expectAccessible } from './helpers/accessible';
+import { expect, test } from './helpers/lab';
+import { picture } from './helpers/pictures';
 
 /** Records runs of two models; the better ones learn slower. */
 const RECORDS = `
@@ -21,153 +19,132 @@ for model, start in (("vit-s16", 0.9), ("resnet50", 0.8)):
                 run.log("val", {"accuracy": accuracy, "loss": 1 - accuracy}, step=step, epoch=step // 4)
 `;
 
-test('the table of runs', async ({ page }) => {
-  test.setTimeout(300_000);
-  page.setDefaultTimeout(25_000);
-  const lab = new OwnLab('experiments');
-  const record = (script: string, folder: string): void => {
+test('the table of runs', async ({ page, tmpPath }, info) => {
+  const root = path.resolve(
+    __dirname,
+    `../../build/ui/newest-${info.parallelIndex}/root`
+  );
+  const record = (script: string): void => {
     const python = path.join(process.env.T9KJOB_UI_ENV ?? '', 'bin/python');
-    const parent = path.join(lab.root, folder, '.em/runs');
+    const parent = path.join(root, tmpPath, '.em/runs');
     execFileSync(python, ['-c', script], {
       env: { ...process.env, EM_RUN_PARENT_DIR: parent }
     });
   };
-  /** Keep a picture in both themes, and check what axe and the contrast tell. */
-  const picture = async (name: string): Promise<void> => {
-    const { violations } = await new AxeBuilder({ page })
-      .include('.jp-t9k-RunsTab')
-      .disableRules(['color-contrast']) // measured below, without its guesses
-      .analyze();
-    expect(
-      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
-    ).toEqual([]);
-    for (const theme of ['Dark', 'Light']) {
-      await run(page, 'apputils:change-theme', {
-        theme: `JupyterLab ${theme}`
-      });
-      await expect(page.locator('body')).toHaveAttribute(
-        'data-jp-theme-light',
-        String(theme === 'Light')
-      );
-      await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
-      const { tooLow } = await measureContrast(page);
-      expect(tooLow, `${name} in the ${theme} theme`).toEqual([]);
-      const file = `../../build/ui/experiments-${name}-${theme.toLowerCase()}.png`;
-      await page.screenshot({ path: path.resolve(__dirname, file) });
-    }
-  };
-  try {
-    await lab.start();
-    record(RECORDS, 'eurosat');
-    await page.setViewportSize({ width: 1400, height: 900 });
-    await page.goto(`${lab.url}/lab?reset`);
-    await page.locator('.jp-Launcher-body').waitFor();
-    const grid = page.getByRole('grid', { name: 'Runs' });
-    const rows = grid.locator('tr[data-run]');
-    const row = (name: string) => rows.filter({ hasText: name });
-    const filter = page.getByRole('combobox', { name: 'Filter the runs' });
+  record(RECORDS);
+  const grid = page.getByRole('grid', { name: 'Runs' });
+  const rows = grid.locator('tr[data-run]');
+  const row = (name: string) => rows.filter({ hasText: name });
+  const filter = page.getByRole('combobox', { name: 'Filter the runs' });
 
-    await test.step('the folder shows its runs', async () => {
-      await page.locator('.jp-DirListing-item', { hasText: 'eurosat' }).click({
-        button: 'right'
-      });
-      await page.getByRole('menuitem', { name: 'Show Experiments' }).click();
-      await expect(rows).toHaveCount(6);
-      await expect(row('vit-s16-2')).toContainText('3e-3');
-      await expect(row('vit-s16-2')).toContainText('Complete');
-      await expect(row('vit-s16-2')).toContainText('best');
-      await picture('table');
-    });
+  await test.step('the folder shows its runs', async () => {
+    await page.filebrowser.openDirectory('');
+    await page
+      .getByRole('listitem', { name: new RegExp(`^Name: ${tmpPath}`) })
+      .click({ button: 'right' });
+    await page.getByRole('menuitem', { name: 'Show Experiments' }).click();
+    await expect(rows).toHaveCount(6);
+    await expect(row('vit-s16-2')).toContainText('3e-3');
+    await expect(row('vit-s16-2')).toContainText('Complete');
+    await expect(row('vit-s16-2')).toContainText('best');
+    await expectAccessible(page);
+    await picture(page, 'runs-table');
+  });
 
-    await test.step('the filter names errors and completes names', async () => {
-      await filter.pressSequentially('val.acuracy > 0.9');
-      const field = page.locator('.jp-t9k-Runs-filter');
-      await expect(field).toContainText('No run has “val.acuracy”.');
-      await expect(rows).toHaveCount(6);
-      await picture('error');
-      await page.getByRole('button', { name: 'Use val.accuracy' }).click();
-      await expect(rows).toHaveCount(3);
-      await filter.press('End');
-      await filter.pressSequentially(' and l');
-      await expect(page.getByRole('option').first()).toContainText('lr');
-      await filter.press('ArrowDown');
-      await filter.press('Enter');
-      await filter.pressSequentially(' < 0.05');
-      await expect(rows).toHaveCount(2);
-      await filter.fill('lr > 1 and val.accuracy > 0.9');
-      await expect(page.getByText('No run of the 6 matches')).toBeVisible();
-      await page.getByRole('button', { name: 'Drop this condition' }).click();
-      await expect(rows).toHaveCount(3);
-      await filter.press('Escape');
-      await expect(filter).toHaveValue('');
-      await expect(rows).toHaveCount(6);
-    });
+  await test.step('the filter names errors and completes names', async () => {
+    await filter.pressSequentially('val.acuracy > 0.9');
+    const field = page.locator('.jp-t9k-Runs-filter');
+    await expect(field).toContainText('No run has “val.acuracy”.');
+    await expect(rows).toHaveCount(6);
+    await expectAccessible(page);
+    await picture(page, 'runs-error');
+    await page.getByRole('button', { name: 'Use val.accuracy' }).click();
+    await expect(rows).toHaveCount(3);
+    await filter.press('End');
+    await filter.pressSequentially(' and l');
+    await expect(page.getByRole('option').first()).toContainText('lr');
+    await filter.press('ArrowDown');
+    await filter.press('Enter');
+    await filter.pressSequentially(' < 0.05');
+    await expect(rows).toHaveCount(2);
+    await filter.fill('lr > 1 and val.accuracy > 0.9');
+    await expect(page.getByText('No run of the 6 matches')).toBeVisible();
+    await page.getByRole('button', { name: 'Drop this condition' }).click();
+    await expect(rows).toHaveCount(3);
+    await filter.press('Escape');
+    await expect(filter).toHaveValue('');
+    await expect(rows).toHaveCount(6);
+  });
 
-    await test.step('rows are sorted, grouped and chosen', async () => {
-      await grid.getByRole('button', { name: 'val.accuracy' }).click();
-      await expect(rows.first()).toContainText('vit-s16-2');
-      await page.getByRole('button', { name: 'Group by' }).click();
-      await page.getByRole('menuitem', { name: 'model' }).click();
-      await expect(grid).toContainText(
-        '3 runs · val.accuracy: best 0.9758, mean 0.9731'
-      );
-      await page.getByRole('button', { name: 'Columns' }).click();
-      const pane = page.getByRole('dialog', { name: 'Columns' });
-      await pane.getByLabel('optimizer.name').check();
-      await picture('columns');
-      await page.keyboard.press('Escape');
-      await expect(row('vit-s16-2')).toContainText('adamw');
-    });
+  await test.step('rows are sorted, grouped and chosen', async () => {
+    await grid.getByRole('button', { name: 'val.accuracy' }).click();
+    await expect(rows.first()).toContainText('vit-s16-2');
+    await page.getByRole('button', { name: 'Group by' }).click();
+    await page.getByRole('menuitem', { name: 'model' }).click();
+    await expect(grid).toContainText(
+      '3 runs · val.accuracy: best 0.9758, mean 0.9731'
+    );
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const pane = page.getByRole('dialog', { name: 'Columns' });
+    await pane.getByLabel('optimizer.name').check();
+    await expectAccessible(page);
+    await picture(page, 'runs-columns');
+    await grid
+      .locator('th')
+      .first()
+      .click({ position: { x: 2, y: 2 } });
+    await expect(pane).toHaveCount(0);
+    await expect(row('vit-s16-2')).toContainText('adamw');
+  });
 
-    await test.step('the keyboard selects and tags', async () => {
-      await row('vit-s16-2').locator('td').nth(2).click();
-      await page.keyboard.press('Space');
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Shift+Space');
-      await expect(page.getByText('2 selected')).toBeVisible();
-      await page.keyboard.press('t');
-      const dialog = page.getByRole('dialog');
-      await dialog.getByRole('textbox').fill('report, <b>x</b>');
-      await dialog.getByRole('button', { name: 'Save' }).click();
-      await expect(row('vit-s16-2')).toContainText('<b>x</b>');
-      await picture('selection');
-    });
+  await test.step('the keyboard selects and tags', async () => {
+    await row('vit-s16-2').locator('td').nth(2).click();
+    await page.keyboard.press('Space');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Shift+Space');
+    await expect(page.getByText('2 selected')).toBeVisible();
+    await page.keyboard.press('t');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox').fill('report, <b>x</b>');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await expect(row('vit-s16-2')).toContainText('<b>x</b>');
+    await expectAccessible(page);
+    await picture(page, 'runs-selection');
+  });
 
-    await test.step('the comparison opens in a tab', async () => {
-      await row('vit-s16-1').locator('td').nth(2).click();
-      await page.keyboard.press('c');
-      const tab = page.getByRole('main').getByRole('tab', { selected: true });
-      await expect(tab).not.toHaveText('Experiments');
-      await page.getByRole('tab', { name: 'Experiments' }).click();
-    });
+  await test.step('the comparison opens in a tab', async () => {
+    await row('vit-s16-1').locator('td').nth(2).click();
+    await page.keyboard.press('c');
+    const tab = page.getByRole('main').getByRole('tab', { selected: true });
+    await expect(tab).not.toHaveText('Experiments');
+    await page.getByRole('tab', { name: 'Experiments' }).click();
+  });
 
-    await test.step('a new run appears by itself', async () => {
-      const more = 'em.create_run(name="later", hparams={"lr": 1.0}).finish()';
-      record(`from jupyterlab_t9kjob import em\n${more}`, 'eurosat');
-      await expect(row('later')).toBeVisible({ timeout: 30_000 });
-    });
+  await test.step('a new run appears by itself', async () => {
+    const more = 'em.create_run(name="later", hparams={"lr": 1.0}).finish()';
+    record(`from jupyterlab_t9kjob import em\n${more}`);
+    await expect(row('later')).toBeVisible({ timeout: 30_000 });
+  });
 
-    await test.step('runs are deleted, and the rest is there after a reload', async () => {
-      await row('later').locator('td').nth(2).click();
-      await page.getByRole('button', { name: 'Clear selection' }).click();
-      await row('later').locator('td').nth(2).click();
-      await page.keyboard.press('Delete');
-      const dialog = page.getByRole('dialog', { name: 'Delete later?' });
-      await expect(dialog).toContainText('eurosat/.em/runs/');
-      await dialog.getByRole('button', { name: 'Delete' }).click();
-      await expect(row('later')).toHaveCount(0);
-      await page.reload();
-      await expect(rows).toHaveCount(6, { timeout: 60_000 });
-      await expect(row('vit-s16-2')).toContainText('report');
-      await expect(row('vit-s16-2')).toContainText('adamw');
-    });
+  await test.step('runs are deleted, and the rest is there after a reload', async () => {
+    await row('later').locator('td').nth(2).click();
+    await page.getByRole('button', { name: 'Clear selection' }).click();
+    await row('later').locator('td').nth(2).click();
+    await page.keyboard.press('Delete');
+    const dialog = page.getByRole('dialog', { name: 'Delete later?' });
+    await expect(dialog).toContainText(`${tmpPath}/.em/runs/`);
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await expect(row('later')).toHaveCount(0);
+    await page.reload({ waitForIsReady: false });
+    await expect(rows).toHaveCount(6, { timeout: 60_000 });
+    await expect(row('vit-s16-2')).toContainText('report');
+    await expect(row('vit-s16-2')).toContainText('adamw');
+  });
 
-    await test.step('a narrow tab keeps name, status and the sorted metric', async () => {
-      await page.setViewportSize({ width: 720, height: 900 });
-      await expect(grid.locator('th')).toHaveCount(5);
-      await picture('narrow');
-    });
-  } finally {
-    await lab.kill();
-  }
+  await test.step('a narrow tab keeps name, status and the sorted metric', async () => {
+    await page.setViewportSize({ width: 720, height: 900 });
+    await expect(grid.locator('th')).toHaveCount(5);
+    await expectAccessible(page);
+    await picture(page, 'runs-narrow');
+  });
 });

@@ -39,7 +39,7 @@ export function columnWidth(column: ITableColumn, width: number): number {
     return known;
   }
   const least = column.kind === 'metric' ? 96 : column.isNumber ? 64 : 90;
-  return Math.min(220, Math.max(least, 26 + 7 * column.name.length));
+  return Math.min(220, Math.max(least, 26 + 7.4 * column.name.length));
 }
 
 /**

@@ -21,6 +21,22 @@ interface IColumnsPaneProps {
 export function ColumnsPane(props: IColumnsPaneProps): React.JSX.Element {
   const { model, onClose, trans } = props;
   const [search, setSearch] = React.useState('');
+  const pane = React.useRef<HTMLDivElement>(null);
+  // A press on something that takes no focus, such as a row's text, closes the pane, too.
+  React.useEffect(() => {
+    const onPress = ({ target }: PointerEvent): void => {
+      const around = pane.current?.parentElement;
+      const isOutside =
+        target instanceof Element &&
+        !around?.contains(target) &&
+        !isMenu(target);
+      if (isOutside) {
+        onClose();
+      }
+    };
+    document.addEventListener('pointerdown', onPress, true);
+    return () => document.removeEventListener('pointerdown', onPress, true);
+  }, [onClose]);
   const all = model.allColumns;
   const parameters = all.filter(({ kind }) => kind === 'parameter');
   const differing = parameters.filter(({ distinct }) => distinct > 1);
@@ -49,6 +65,7 @@ export function ColumnsPane(props: IColumnsPaneProps): React.JSX.Element {
   ];
   return (
     <div
+      ref={pane}
       role="dialog"
       aria-label={trans.__('Columns')}
       className="jp-t9k-Runs-pane"
