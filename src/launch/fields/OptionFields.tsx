@@ -31,6 +31,8 @@ import { ValuesField } from '../parts/ValuesField';
 
 /** Number of rows that are rendered with the form: more than a screen shows. */
 const FIRST_ROWS = 40;
+/** Number of rows from which the small buttons of a row are drawn only while the row is pointed at or focused. */
+const MANY_ROWS = 100;
 /** Number of rows that are rendered in one task afterwards. */
 const MORE_ROWS = 8;
 
@@ -81,6 +83,7 @@ export function OptionFields(): React.JSX.Element | null {
       role="group"
       aria-labelledby={id}
       className="jp-t9k-Launch-options"
+      data-many={options.length >= MANY_ROWS || undefined}
       style={{ '--jp-t9k-widest': widest } as React.CSSProperties}
     >
       <div className="jp-t9k-Launch-optionsHead">
