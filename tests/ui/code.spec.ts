@@ -1,4 +1,4 @@
-/** The code of a job: a git repository in the form, and on the page of its job. */
+/** The code of a job: a snapshot and a git repository in the form, and on the page of its job. */
 import { execFileSync } from 'child_process';
 import { mkdtempSync, writeFileSync } from 'fs';
 import { tmpdir } from 'os';
@@ -42,6 +42,15 @@ test('a repository from the form to the page of its job', async ({
   const form = mainArea(page).getByRole('form', { name: 'Run train.py' });
   const group = form.getByRole('group', { name: 'Code', exact: true }).first();
   await form.getByRole('button', { name: /^Code/ }).click();
+  await form.getByRole('radio', { name: 'Snapshot at submission' }).click();
+  const copied = form.getByRole('region', { name: 'What is copied' });
+  const row = copied.getByRole('row', { name: /helper\.py/ });
+  await expect(row).toContainText('changed');
+  await row.getByRole('button').click();
+  await expect(copied).toContainText('print("mine")');
+  await group.scrollIntoViewIfNeeded();
+  await expectAccessible(page);
+  await picture(page, 'launch-snapshot');
   await form.getByRole('radio', { name: 'Git repository' }).click();
   await expect(form.getByLabel('Address')).toHaveValue(`file://${origin}`);
   await expect(form.getByLabel('Branch or commit')).toHaveValue('main');

@@ -301,7 +301,7 @@ function CopyRow({ files }: { files: SnapshotPreview }): React.JSX.Element {
   const count = trans._n('%1 file', '%1 files', files.count);
   return (
     <Row group field="/source/copy" label={trans.__('Copy')}>
-      <span>
+      <span className="jp-t9k-Launch-copy">
         <b>
           {count}, {formatBytes(files.size)}
         </b>{' '}

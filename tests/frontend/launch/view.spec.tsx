@@ -90,6 +90,14 @@ describe('the launch form', () => {
     expect(screen.queryByText(/^Filled in as last time/)).toBeNull();
   });
 
+  it('speaks of torchrun agents only if torchrun starts the processes', async () => {
+    await open();
+    await act(async () => model.editReplicas({ replicas: 2 }, '/replicas'));
+    expect(screen.getByText(/^2 torchrun agents on this machine/)).toBeTruthy();
+    await act(async () => model.edit({ torchrun: null }, '/torchrun'));
+    expect(screen.queryByText(/torchrun agents/)).toBeNull();
+  });
+
   it('says in its footer what it waits for, and submits nothing', async () => {
     await open();
     const { answer } = server;

@@ -137,6 +137,9 @@ function isFree(device: DeviceInfo): boolean {
 /** Return the text beside the number of nodes. */
 function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
   const [{ replicas }] = spec.replica_specs;
+  if (!spec.torchrun && replicas > 1) {
+    return trans.__('%1 processes on this machine', replicas);
+  }
   const each = spec.torchrun?.proc_per_node;
   if (replicas === 1) {
     return trans.__(
