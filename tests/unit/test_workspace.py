@@ -90,19 +90,40 @@ TREES = [
         {"train.py": "import a\n", "a.py": "import b\nimport train\n", "b.py": "import a\n"},
         distributed=False,
     ),
-    Tree("a module that is broken", {"train.py": "import a\n", "a.py": "def (\n"}),
+    Tree("a module that is broken", {"train.py": "import a\n", "a.py": "def (\n"}, distributed=False),
+    Tree("a broken module with a group", {"train.py": "import a\n", "a.py": "def (\ninit_process_group"}),
     Tree(
         "a module that is compiled",
         {"train.py": "import a.b\n", "a/__init__.py": "", "a/b.cpython-311-x86_64-linux-gnu.so": ""},
     ),
     Tree("a folder of data", {"train.py": "import datasets\n", "datasets/mnist.csv": ""}, distributed=False),
     Tree("imported by name", {"train.py": "import importlib\nimportlib.import_module(name)\n"}),
-    Tree("another program", {"train.py": "import subprocess\nsubprocess.run(['make'])\n"}),
-    Tree("a path that only a run tells", {"train.py": "import sys, os\nsys.path.insert(0, os.environ['LIB'])\n"}),
+    Tree(
+        "imported by name from the workspace",
+        {"train.py": "import importlib\nimportlib.import_module('nets.' + name)\n", "nets/a.py": "x = 1\n"},
+        distributed=False,
+    ),
+    Tree(
+        "imported by name, with a group",
+        {"train.py": "import importlib\nimportlib.import_module('nets.' + name)\n", "nets/a.py": INIT},
+    ),
+    Tree("another program", {"train.py": "import subprocess\nsubprocess.run(['make'])\n"}, distributed=False),
+    Tree(
+        "a path that only a run tells",
+        {"train.py": "import sys, os\nsys.path.insert(0, os.environ['LIB'])\nimport torch, lib\nlib.go()\n"},
+        foreign=["lib"],
+    ),
     *(
         Tree(f"the trainer of {package}", {"train.py": f"import torch\nfrom {package} import x\nx()\n"})
         for package in (
-            *("lightning.pytorch", "pytorch_lightning", "accelerate", "deepspeed", "ray.train.torch", "ignite.engine"),
+            *(
+                "lightning.pytorch",
+                "pytorch_lightning",
+                "accelerate",
+                "deepspeed",
+                "ray.train.torch",
+                "ignite.distributed",
+            ),
             *(
                 "composer",
                 "fastai.vision.all",
@@ -117,8 +138,44 @@ TREES = [
     ),
     Tree("Transformers' trainer", {"train.py": "from transformers import Trainer, TrainingArguments\n"}),
     Tree("Transformers' models", {"train.py": "import torch\nfrom transformers import AutoModel\n"}, distributed=False),
-    Tree("a trainer behind a module", {"train.py": "import engine\n", "engine.py": "import lightning as L\n"}),
-    Tree("a guarded trainer", {"train.py": "try:\n    import deepspeed\nexcept ImportError:\n    deepspeed = None\n"}),
+    Tree(
+        "a trainer behind a module",
+        {"train.py": "import engine\n", "engine.py": "import lightning as L\ndef fit():\n    L.Trainer().fit(m)\n"},
+    ),
+    Tree(
+        "a seed of Lightning's",
+        {"train.py": "import torch, lightning as L\nL.seed_everything(1)\nloss.backward()\no.step()\n"},
+        distributed=False,
+    ),
+    Tree(
+        "a guarded trainer",
+        {
+            "train.py": "try:\n    import deepspeed\nexcept ImportError:\n    deepspeed = None\n"
+            "def f():\n    deepspeed.initialize(m)\n"
+        },
+    ),
+    Tree(
+        "a group that the training loop does not start",
+        {
+            "train.py": "import torch, tools\ntools.seed()\nloss.backward()\no.step()\n",
+            "tools.py": f"{INIT}def seed():\n    pass\ndef setup():\n    dist.init_process_group()\n",
+        },
+        distributed=False,
+    ),
+    Tree(
+        "a job that a module starts",
+        {
+            "train.py": f"{INIT}import cluster\ndist.init_process_group()\ncluster.evaluate()\n",
+            "cluster.py": "import os\ndef evaluate():\n    os.system('srun python eval.py')\n",
+        },
+        distributed=True,
+    ),
+    Tree(
+        "data of another library",
+        {"train.py": "import some_data, numpy\nnumpy.save('x', some_data.load())\n"},
+        distributed=False,
+        foreign=["some_data"],
+    ),
     Tree("a wrapper's name", {"train.py": "import torch, timm\ntimm.utils.init_distributed_device(args)\n"}),
     # who starts the processes
     Tree(
@@ -307,7 +364,12 @@ TREES = [
         },
         distributed=False,
     ),
-    Tree("nanoGPT's", {"train.py": "lr = 1\nexec(open('configurator.py').read())\n"}, unread="configurator.py"),
+    Tree(
+        "nanoGPT's",
+        {"train.py": "lr = 1\nexec(open('configurator.py').read())\n"},
+        distributed=False,
+        unread="configurator.py",
+    ),
     Tree("read well", {"train.py": OPTIONS + "get_args()\nprint(__import__)\n"}, distributed=False),
     Tree("no options", {"train.py": "import sys\nprint(sys.argv[0])\n"}, distributed=False),
     Tree(

@@ -36,6 +36,12 @@ IN_POOLS: Final = frozenset(
     )
 )
 """Methods by which a pool of processes calls a function."""
+RUNS_TEXT: Final = frozenset({"exec", "eval", "compile"})
+"""Functions that run code which is rarely an import: an expression, or the text of a configuration."""
+BY_NAME: Final = frozenset(
+    {"hydra.utils.instantiate", "hydra.utils.call", "hydra.utils.get_class", "hydra.utils.get_method"}
+)
+"""Functions that import what a configuration names."""
 PER_RANK: Final = re.compile(r"rank|world_?size|gpus?$|nprocs?$", re.IGNORECASE)
 
 
@@ -105,6 +111,8 @@ class Facts:
         Folders that the module adds to `sys.path`.
     opaque
         True if the module may import or start something that its text does not tell.
+    loads
+        Calls that may import modules that the text does not tell.
     launches
         Calls that start the training's processes.
     readers
@@ -143,6 +151,7 @@ class Facts:
     imports: list[Import] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
     opaque: bool = False
+    loads: list[Place] = field(default_factory=list)
     launches: list[Place] = field(default_factory=list)
     readers: list[Place] = field(default_factory=list)
     parsers: list[Place] = field(default_factory=list)
@@ -317,9 +326,13 @@ class _Reading:
             facts.launches.append(Place(node.lineno, "a launcher", *context[:3]))
         elif called in IMPORTS_ANYTHING:
             facts.opaque = True
+            if called not in RUNS_TEXT:
+                facts.loads.append(Place(node.lineno, called, *context[:3]))
             file = _opened(node) if called == "exec" else None
             if file is not None:
                 facts.executes.append(Place(node.lineno, file, *context[:3]))
+        elif called in BY_NAME:
+            facts.loads.append(Place(node.lineno, called, *context[:3]))
         elif called in ("sys.path.insert", "sys.path.append", "sys.path.extend", "site.addsitedir") and node.args:
             self._add(node.args[-1])
         elif last == "add_argument":

@@ -40,6 +40,40 @@ neptune aim clearml sacred visdom dm_env dm_control dmc2gym d4rl mujoco mujoco_p
 supersuit envpool stable_baselines3 sb3_contrib einops_exts rotary_embedding_torch vector_quantize_pytorch
 x_transformers argbind chz cyclopts docopt draccus pyrallis hydra_zen dacite jsonlines ujson tomli tomlkit jinja2
 typing_extensions pynvml s3fs gcsfs httpx aiohttp flask fastapi gradio streamlit
+argoverse av2 nuscenes waymo_open_dataset kitti pyquaternion transforms3d OpenGL pyrender pyglet moderngl smplx chumpy
+human_body_prior jaxtyping beartype typeguard typing_inspect pythainlp kenlm zstandard git github line_profiler
+memory_profiler pyinstrument pyrootutils rootutils tensorflowjs onnx onnxruntime onnxsim tensorrt coremltools openvino
+efficientnet_pytorch pretrainedmodels resnest geffnet vit_pytorch torchlars madgrad adabelief_pytorch lion_pytorch
+prodigyopt pytorch_optimizer dadaptation warmup_scheduler torchio pywt skvideo moviepy ffmpeg
+pims OpenEXR imagecodecs rasterio geopandas fiona pyproj osgeo cartopy netCDF4 xesmf pygrib
+talib yfinance akshare tushare ccxt backtrader pmdarima prophet tsfresh tslearn
+pymatgen ase torchdrug Bio biotite prody anndata scanpy openmm mdtraj openbabel
+selfies tdc spektral stellargraph node2vec littleballoffur karateclub pyvis graphviz
+pydot lightkurve astropy healpy pyscf psi4 qutip pennylane qiskit cirq music21 pretty_midi mido miditoolkit miditok
+muspy note_seq mir_eval museval madmom essentia crepe pydub webrtcvad g2p_en g2pk pypinyin cn2an zhconv opencc konlpy
+MeCab fugashi janome sudachipy textblob textstat langdetect langid emoji contractions symspellpy
+pyspellchecker Levenshtein editdistance rapidfuzz fuzzywuzzy jellyfish bpemb subword_nmt mosestokenizer bleurt
+pycocoevalcap cider moverscore sari apted tree_sitter zss astunparse libcst black autopep8 radon
+gymnasium_robotics metaworld robosuite mujoco_menagerie pybullet pybullet_envs habitat_sim ai2thor
+isaacgym genesis brax nle minihack crafter craftax smac pysc2 highway_env carla sumo_rl panda_gym
+shimmy autorom retro atari_py vizdoom deepmind_lab dm_robotics
+wandb_workspaces tensorboard_logger swanlab guild mlxu hyperpyyaml confuse dynaconf gin munch addict
+attrdict dotmap box toolz cytoolz funcy more_itertools sortedcontainers bidict frozendict pyrsistent blinker pluggy
+schema voluptuous cerberus marshmallow jsonschema jsonpickle simplejson demjson3 ruamel xmltodict html5lib pdfplumber
+PyPDF2 pypdf fitz docx openpyxl xlrd xlsxwriter tables pyreadr feather fastparquet duckdb sqlalchemy pymysql psycopg2
+redis pymongo elasticsearch kafka pika celery zmq websocket websockets grpc flatbuffers snappy lz4 blosc blosc2
+xxhash mmh3 bitarray faker lorem mimesis networkit igraph leidenalg community infomap umap hdbscan pynndescent annoy
+hnswlib nmslib pacmap phate openTSNE trimap ot geomloss pykeops cvxpy cvxopt pulp ortools gurobipy mip casadi
+pyomo highspy scs osqp qpth cvxpylayers torchopt higher torchmeta foolbox torchattacks autoattack
+robustbench advertorch captum shap lime alibi interpret eli5 dice_ml torchcam pytorch_grad_cam zennit innvestigate
+laplace netcal uncertainty_toolbox edward2 pymc pystan arviz emcee dynesty nestle getdist corner
+torchquad torchinterp1d torchcde torchdyn torchsparse MinkowskiEngine spconv pointnet2_ops knn_cuda chamferdist
+emd kaolin point_cloud_utils pymeshlab igl meshio pyvista vtk mayavi vispy potpourri3d gsplat
+diff_gaussian_rasterization simple_knn nerfacc pypose lietorch evo gtsam pyceres kornia_moons lightglue hloc pydegensac
+mediapipe face_alignment facenet_pytorch insightface retinaface dlib openpose alphapose supervision
+norfair filterpy motmetrics trackeval lap cython_bbox lvis crowdposetools xtcocotools
+pytesseract easyocr paddleocr doctr craft_text_detector pyclipper rapidocr
+tkinter PyQt5 PySide6 pygame pynput pyautogui keyboard mss screeninfo
 """
 
 DISTRIBUTIONS: Final = {

@@ -21,29 +21,155 @@ MAY_START_GROUP: Final = re.compile(
 """Identifiers of scripts that may start a process group."""
 
 
-PLAIN_LOOP: Final = frozenset(("backward", "zero_grad", "step"))
+PLAIN_LOOP: Final = frozenset(("backward", "step"))
+"""Names of the methods that every training loop calls."""
 MAY_DISTRIBUTE: Final = frozenset(
     (
         *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
         *("ignite", "ray", "fastai", "colossalai", "megatron", "fairscale", "torch_xla", "apex", "byteps", "mpi4py"),
         *("bagua", "dlrover", "torchx", "mmengine", "mmcv", "detectron2", "fairseq", "dora", "flashy", "speechbrain"),
+        *("ultralytics", "super_gradients", "monai", "trl", "sentence_transformers", "setfit", "simpletransformers"),
+        *("anomalib", "catalyst", "classy_vision", "vissl", "solo", "pl_bolts", "flash", "nemo", "espnet2", "s3prl"),
+        *("TTS", "trainer", "torchtune", "torchtitan", "torchrec", "bmtrain", "levanter", "verl", "openrlhf", "trlx"),
+        *("llamafactory", "axolotl", "xtuner", "swift", "modelscope", "paddle", "oneflow", "determined", "gluonts"),
+        *("darts", "neuralforecast", "pytorch_forecasting", "scvi", "schnetpack", "torchgeo", "nnunetv2", "pcdet"),
+        *("mmdet", "mmseg", "mmcls", "mmpretrain", "mmaction", "mmpose", "mmocr", "mmdet3d", "habitat_baselines"),
     )
 )
 """Modules that may start a process group although the script has a plain training loop."""
 
 
+_HUGGING_FACE: Final = frozenset({"transformers", "trl", "sentence_transformers", "setfit"})
+_DISTRIBUTING_PARTS: Final = {
+    "ignite": frozenset({"distributed"}),
+    "apex": frozenset({"parallel", "transformer", "contrib"}),
+}
+"""Modules by which a library distributes a training; its other modules do not."""
+_LIGHTNING: Final = frozenset(
+    ("seed_everything", "LightningModule", "LightningDataModule", "Callback", "callbacks", "loggers", "utilities")
+)
+_HARMLESS_PARTS: Final = {
+    "accelerate": frozenset(
+        (
+            *("dispatch_model", "init_empty_weights", "infer_auto_device_map", "load_checkpoint_and_dispatch"),
+            *("load_checkpoint_in_model", "cpu_offload", "disk_offload", "big_modeling", "logging", "utils"),
+        )
+    ),
+    "deepspeed": frozenset({"ops", "zero", "utils", "accelerator", "GatheredParameters"}),
+    "lightning": _LIGHTNING,
+    "pytorch_lightning": _LIGHTNING,
+    "lightning_fabric": frozenset({"seed_everything", "utilities"}),
+}
+"""Names of a library that distribute no training."""
+_TRAINS: Final = re.compile(
+    r"(?i:distribut(?!ions?$|ion_)|(?:^|_)(?:ddp|fsdp)(?:$|_)|(?:^|_)(?:train|fit|learn|launch|main|run|cli|start|execute|pretrain|finetune|setup|init)(?:$|_))"
+    r"|(?:Trainer|Runner|Engine|Learner|Experiment|Launcher|Trial|Strategy|CLI)$"
+)
+"""Functions, methods and classes that may train, or prepare the training for several processes."""
+_TRAINING_METHODS: Final = re.compile(r"^(?:fit|learn|train|run|launch)$")
+_OTHER_METHODS: Final = re.compile(
+    r"(?:init|setup|start|launch)\w*_(?:distributed|ddp|dist)|(?:distributed|ddp)_(?:init|setup)"
+)
+"""Methods that start a process group."""
+_ANY: Final = re.compile("")
+
+
 def starts_group(closure: Closure) -> bool | None:
     """Return True if a script starts a process group, False if it does not; None if its text does not tell."""
-    names = closure.names
-    if names & STARTS_GROUP:
+    running = closure.reach.names
+    loop = running >= PLAIN_LOOP
+    # In a script with a training loop of its own, code that does not seem to run starts no group.
+    if (running if loop else closure.names) & STARTS_GROUP:
         return True
-    trainers = any("Trainer" in name or "TrainingArguments" in name for name in names)
-    trains = trainers and "transformers" in closure.foreign
-    if not closure.complete or trains or any(map(MAY_START_GROUP.search, names)):
+    if closure.unread or closure.starts_elsewhere or _has_trainer(closure) or _distributing(closure):
         return None
-    # A script with the steps of a plain training loop calls no trainer of the modules that are not known.
-    plain = names >= PLAIN_LOOP and not closure.foreign & MAY_DISTRIBUTE
-    return False if plain or closure.foreign <= STARTS_NO_GROUP else None
+    launcher = any(
+        place.what == "a launcher" and closure.reach.runs(facts, place)
+        for facts in closure.facts
+        for place in facts.launches
+    )
+    if launcher or _calls(closure, closure.foreign - {"torch"}, MAY_START_GROUP, _OTHER_METHODS):
+        return None
+    if "_t9kjob" in closure.script.names and closure.script.opaque and not loop:
+        return None  # A notebook whose work is done by the programs that its cells start.
+    unknown = closure.foreign - STARTS_NO_GROUP - _DISTRIBUTING_PARTS.keys() - _HARMLESS_PARTS.keys()
+    if loop or not unknown:
+        return False
+    trains = _ANY if "torch" in closure.foreign else _TRAINS
+    return None if _calls(closure, unknown, trains, _TRAINING_METHODS) else False
+
+
+def _has_trainer(closure: Closure) -> bool:
+    """Return True if a module imports a trainer of Hugging Face's libraries."""
+    return any(
+        imported.module.partition(".")[0] in _HUGGING_FACE and "Train" in name
+        for facts in closure.facts
+        for imported in facts.imports
+        for name in imported.names
+    ) or any(
+        use.root in _HUGGING_FACE and "Train" in use.name
+        for facts in closure.facts
+        for uses in facts.uses.values()
+        for use in uses
+    )
+
+
+def _distributing(closure: Closure) -> set[str]:
+    """Return the libraries of a script that may distribute its training by themselves."""
+    found = closure.foreign & MAY_DISTRIBUTE
+    if not found & (_DISTRIBUTING_PARTS.keys() | _HARMLESS_PARTS.keys()):
+        return found
+    names: dict[str, list[list[str]]] = {top: [] for top in found}
+    for facts in closure.facts:
+        used = [f"{imported.module}.{name}" for imported in facts.imports for name in imported.names]
+        for uses in facts.uses.values():
+            used += (f"{facts.imported[use.root]}.{use.name}" for use in uses if use.root in facts.imported)
+        for name in used:
+            top, *parts = name.split(".")
+            if top in names:
+                names[top].append(parts)
+    return {top for top in found if _is_distributing(top, names[top])}
+
+
+def _is_distributing(top: str, names: list[list[str]]) -> bool:
+    """Return True if some names of a library may distribute a training.
+
+    Parameters
+    ----------
+    top
+        The library's top-level module.
+    names
+        Names of the library that a script uses, each as its parts.
+    """
+    if top in _DISTRIBUTING_PARTS:
+        return any(not _DISTRIBUTING_PARTS[top].isdisjoint(parts) for parts in names)
+    return top not in _HARMLESS_PARTS or any(_HARMLESS_PARTS[top].isdisjoint(parts) for parts in names)
+
+
+def _calls(closure: Closure, tops: set[str], words: re.Pattern[str], methods: re.Pattern[str]) -> bool:
+    """Return True if a script is likely to call a function of another library.
+
+    Parameters
+    ----------
+    closure
+        The script with its modules.
+    tops
+        Top-level modules of the libraries.
+    words
+        Words in the names of the functions.
+    methods
+        Names of methods that may be the libraries', if no class of the script has them.
+    """
+    own = set().union(*(facts.training.parameters for facts in closure.facts))
+    for facts in closure.facts:
+        for call in facts.training.calls:
+            top = call.name.partition(".")[0]
+            of_other = words.search(call.last) is not None if top else methods.search(call.last) is not None
+            if of_other and (top in tops or (not top and call.last not in own)):
+                place = Place(call.line, "", *call.scope, main=call.main)
+                if closure.reach.runs(facts, place):
+                    return True
+    return False
 
 
 def own_launch(closure: Closure) -> tuple[Place, str | None] | None:
@@ -56,10 +182,13 @@ def own_launch(closure: Closure) -> tuple[Place, str | None] | None:
     path
         Path of the module with the call; None for the script itself.
     """
+    starts = bool(closure.reach.names & STARTS_GROUP)
     for path, facts in [(None, closure.script), *closure.modules.items()]:
         for place in facts.launches:
             if place.what == "Process" and not _starts_ranks(closure):
                 continue
+            if place.what == "a launcher" and path is not None and path not in closure.executed and starts:
+                continue  # The script is one of the processes; the module starts another job, such as an evaluation.
             if closure.reach.runs(facts, place):
                 return place, path
     return None

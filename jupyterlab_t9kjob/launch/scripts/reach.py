@@ -51,6 +51,11 @@ class Reach:
                 name = use.name if use.root is not None else facts.imported.get(use.name, use.name)
                 yield from ((other, name) for other in self._defining.get(name, ()))
 
+    @property
+    def names(self) -> set[str]:
+        """Identifiers that the code which is likely to run reads, attributes by their last part."""
+        return self._names
+
     def runs(self, facts: Facts, place: Place) -> bool:
         """Return True if a call is likely to run.
 

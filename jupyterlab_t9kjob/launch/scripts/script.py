@@ -21,7 +21,7 @@ from .observation import observe
 from .process_starts import own_launch, starts_group
 from .source_text import check_code, parse
 from .training.flow import Flow
-from .training.method import Evidence, training_method
+from .training.method import Evidence, configured_method, training_method
 from .training.outputs import Outputs, read_outputs
 from .training.rules import Finding, find_mistakes
 from .tree_walk import Nodes, walk
@@ -128,11 +128,14 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
     options = [option.model_copy() for option in read.options]
     found = own_launch(closure)
     flow = Flow(closure, [option.dest for option in options])
-    method = training_method(flow)
+    method = training_method(flow) or configured_method(options)
     distributed = True if method else starts_group(closure)
     outputs = read_outputs(flow, library_options=frozenset(option.dest for option in options if option.library))
     for option in options:
-        option.roles = list(dict.fromkeys(outputs.roles.get(option.dest, [])))
+        found_roles = dict.fromkeys(outputs.roles.get(option.dest, []))
+        if option.kind in ("int", "float") and not option.dest.rpartition(".")[2].startswith("resume"):
+            found_roles.pop("resume", None)  # A number, such as the steps between two checkpoints.
+        option.roles = list(found_roles)
     return Script(
         info=ScriptInfo(
             description=read.description or text.description,
@@ -211,12 +214,13 @@ def _local_rank(options: list[ScriptOption], closure: Closure, method: TrainingM
     """
     reads = any("LOCAL_RANK" in facts.training.reads for facts in closure.facts)
     sets = any("local_rank" in facts.training.attributes for facts in closure.facts)
+    unread = closure.unread or any(facts.loads for facts in closure.facts)
     for option in options:
         own = option.dest == "local_rank" and option.kind in ("int", "text") and not option.library
         required = option.required and option.condition is None
         if method in TRAINERS and not required and "local_rank" not in closure.names:
             continue  # The trainer reads torchrun's variable.
-        if own and option.flags and (required or not (reads or sets or not closure.complete)):
+        if own and option.flags and (required or not (reads or sets or unread)):
             return option
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 # ruff: noqa: PTH112, PTH113, PTH118, PTH119, PTH120  (an import has names of any length: `Path` raises at them)
 import ast
 import os
+import re
 import sys
 import time
 from collections import OrderedDict
@@ -26,10 +27,17 @@ MAX_FILES: Final = 300
 MAX_BYTES: Final = 8 * 1024 * 1024
 MAX_FILE_BYTES: Final = 1024 * 1024
 MAX_SECONDS: Final = 1.0
+"""Time for reading the modules, of the processor; a busy machine gets more by the clock."""
+MAX_CLOCK_SECONDS: Final = 3.0
 MAX_PARENTS: Final = 32
 REMEMBERED: Final = 2000
 PROJECT_MARKS: Final = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml")
 """Files and folders that the top folder of a repository or project has."""
+STARTS_GROUP: Final = re.compile(
+    rb"init_process_group|init_device_mesh|DistributedDataParallel|FullyShardedDataParallel|fully_shard|DeviceMesh"
+    rb"|init_rpc|init_distributed|deepspeed|accelerate|lightning|horovod|idist"
+)
+"""Words of modules that may start a process group."""
 NO_SOURCES: Final = frozenset({"node_modules", "__pycache__", "site-packages", "wandb", "runs", "venv", "env"})
 """Folders that are not searched for modules."""
 MAX_FOLDERS: Final = 2000
@@ -48,6 +56,12 @@ class Closure:
         Facts about the imported modules of the workspace, by path.
     complete
         True if all imported modules of the workspace were read, and none of them is opaque.
+    unread
+        True if a module of the workspace that is imported is compiled, or was not read within the limits. A
+        module that Python's parser refuses, such as one for a newer Python, counts if its text names a process group.
+    starts_elsewhere
+        True if a module that is loaded at run time may start a process group: another module of the repository names
+        one, or the repository is too large to be searched.
     foreign
         Top-level modules that are neither in the workspace nor in Python's standard library.
     own
@@ -59,6 +73,8 @@ class Closure:
     script: Facts = field(default_factory=Facts)
     modules: dict[str, Facts] = field(default_factory=dict)
     complete: bool = True
+    unread: bool = False
+    starts_elsewhere: bool = False
     foreign: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
     executed: set[str] = field(default_factory=set)
@@ -125,6 +141,34 @@ class Workspace:
             for entry in entries
         )
 
+    def mentions(self, words: re.Pattern[bytes], read: set[str]) -> bool:
+        """Return True if a module of the script's repository has one of some words.
+
+        The result is also True if the search is cut short, and if the repository has no other module.
+
+        Parameters
+        ----------
+        words
+            The words.
+        read
+            Real paths of the modules that are left out.
+        """
+        found = False
+        left, ends = MAX_BYTES, time.thread_time() + MAX_SEARCH_SECONDS
+        if len(self._listings()) >= MAX_FOLDERS:
+            return True
+        for folder, names in self._listings().items():
+            for name in names:
+                file = os.path.realpath(os.path.join(folder, name))
+                if not name.endswith(".py") or file in read or not self.contains(file):
+                    continue
+                data = _bytes_of(file)
+                left -= len(data)
+                found = True
+                if left < 0 or time.thread_time() > ends or words.search(data):
+                    return True
+        return not found
+
     def _repository(self) -> Path:
         """Return the nearest folder above the script that is a repository or a project, else the script's folder."""
         folders = [folder for folder in (self.script.parent, *self.script.parents) if self.contains(str(folder))]
@@ -179,7 +223,8 @@ class _Reading:
         self._top = str(workspace.top())  # Python searches this folder if the script is run as a module.
         self._above = installed_folders(self._top, workspace.contains)
         self._bytes = 0
-        self._ends = time.monotonic() + MAX_SECONDS
+        self._ends = time.thread_time() + MAX_SECONDS
+        self._ends_by_clock = time.monotonic() + MAX_CLOCK_SECONDS
         self._seen: set[str] = {os.path.realpath(workspace.script)}
         self._found: dict[tuple[str, str], bool] = {}
 
@@ -207,6 +252,8 @@ class _Reading:
                     if found is not None:
                         closure.modules[file] = found
                         waiting.append((file, found))
+        if any(closure.reach.runs(facts, place) for facts in closure.facts for place in facts.loads):
+            closure.starts_elsewhere = self._workspace.mentions(STARTS_GROUP, self._seen)
         return closure
 
     def _files(self, path: str, imported: Import, *, of_script: bool) -> Iterator[str]:
@@ -224,7 +271,7 @@ class _Reading:
             (folder for folder in [*self._search, self._top, *self._above] if self._has(folder, first)), None
         )
         if folder_ is None:
-            if first not in sys.stdlib_module_names:
+            if first not in sys.stdlib_module_names and first != "__main__":
                 closure.foreign.add(first)
             return
         if of_script and folder_ in self._search:
@@ -247,7 +294,8 @@ class _Reading:
                 yield f"{package}.py"
                 return  # Further parts are names in this module.
             elif not os.path.isdir(package):
-                self._closure.complete = False  # The module is compiled, or made at run time.
+                # The module is missing, is made at run time, or is compiled.
+                self._incomplete(unread=_is_compiled(folder, part))
                 return
             folder = package
         if not parts and os.path.isfile(f"{folder}/__init__.py"):
@@ -263,15 +311,37 @@ class _Reading:
         if real in self._seen:
             return None
         self._seen.add(real)
-        if len(self._seen) > MAX_FILES or time.monotonic() > self._ends or not self._workspace.contains(real):
-            self._closure.complete = False
+        if len(self._seen) > MAX_FILES or self._is_late() or not self._workspace.contains(real):
+            self._incomplete()
             return None
         facts, size = _facts_of(real)
         self._bytes += size
         if facts is None or self._bytes > MAX_BYTES:
-            self._closure.complete = False
+            self._incomplete(unread=self._bytes > MAX_BYTES or STARTS_GROUP.search(_bytes_of(real)) is not None)
             return None
         return facts
+
+    def _is_late(self) -> bool:
+        return time.thread_time() > self._ends or time.monotonic() > self._ends_by_clock
+
+    def _incomplete(self, *, unread: bool = True) -> None:
+        self._closure.complete = False
+        self._closure.unread |= unread
+
+
+def _is_compiled(folder: str, name: str) -> bool:
+    """Return True if a folder has a compiled module of a name, or its Cython source."""
+    ends = (".so", ".pyd", ".pyx", ".pyc")
+    return any(entry.startswith(f"{name}.") and entry.endswith(ends) for entry in _entries(folder)[0])
+
+
+def _bytes_of(path: str) -> bytes:
+    """Return the content of a file up to a limit; nothing if it can't be read."""
+    try:
+        with open_regular(path) as file:
+            return file.read(MAX_FILE_BYTES)
+    except OSError:
+        return b""
 
 
 _remembered: OrderedDict[str, tuple[tuple[int, int, int], Facts | None]] = OrderedDict()

@@ -12,7 +12,8 @@ from ..interpreter.values import UNKNOWN
 from ..texts import dotted, one_line
 from .calls import keyword_of
 from .docstrings import parameter_texts
-from .source import Function, Source
+from .scopes import Function, in_order
+from .source import Source
 from .types import TEXT, Type, read_type
 
 MAX_BASES: Final = 20
@@ -127,13 +128,17 @@ def bases_of(source: Source, module: Module, node: ast.ClassDef) -> tuple[list[t
     """Return a class and its bases of the workspace, the first base first, and its bases in libraries by full name."""
     own: list[tuple[Module, ast.ClassDef]] = []
     libraries: list[str] = []
+    seen: list[ast.ClassDef] = []
 
     def visit(module: Module, node: ast.ClassDef) -> None:
-        if len(own) > MAX_BASES or any(node is other for _, other in own):
+        if len(own) > MAX_BASES or any(node is other for _, other in own) or node in seen:
             return
+        seen.append(node)
         for base in reversed(node.bases):
             found = source.definition(module, base)
-            if found is not None and isinstance(found[1], ast.ClassDef):
+            if found is not None and found[1] is node:  # class A(A), whose base is imported
+                libraries.append(source.imported(module, base))
+            elif found is not None and isinstance(found[1], ast.ClassDef):
                 visit(found[0], found[1])
             elif name := source.library(module, base):
                 libraries.append(name)
@@ -274,6 +279,7 @@ __all__ = [
     "Parameter",
     "apply_default",
     "bases_of",
+    "classes_named",
     "fields_of",
     "is_dataclass",
     "made_by",
@@ -285,9 +291,17 @@ __all__ = [
 
 def names_class(source: Source, parameter: Parameter) -> bool:
     """Return True if the annotation of a parameter names a class of the workspace."""
+    return bool(classes_named(source, parameter))
+
+
+def classes_named(source: Source, parameter: Parameter) -> list[tuple[Module, ast.ClassDef]]:
+    """Return the classes of the workspace that the annotation of a parameter names, in the order of the text."""
+    found: list[tuple[Module, ast.ClassDef]] = []
     for node in ast.walk(parameter.module.tree or ast.Module([], [])):
         if isinstance(node, ast.AnnAssign | ast.arg) and node.lineno == parameter.line and node.annotation is not None:
-            for name in ast.walk(node.annotation):
-                if isinstance(name, ast.Name) and source.definition(parameter.module, name) is not None:
-                    return True
-    return False
+            for name in in_order(node.annotation):
+                own = source.definition(parameter.module, name) if isinstance(name, ast.Name) else None
+                if own is not None and isinstance(own[1], ast.ClassDef):
+                    found.append((own[0], own[1]))
+            break
+    return found

@@ -16,12 +16,11 @@ from ..program import Definition, Program
 from ..texts import dotted, printable
 from .calls import Call
 from .constants import Member, binary, builtin, path_attribute, written
+from .scopes import Function, bound_names, contains, definitions_in, in_order
 
 MAX_MODULES: Final = 60
 MAX_DEPTH: Final = 40
 MAX_ALIASES: Final = 10
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Source:
@@ -80,6 +79,11 @@ class Source:
         found = self.resolve(module, node)
         return found.name if isinstance(found, Library) else ""
 
+    def imported(self, module: Module, node: ast.expr) -> str:
+        """Return the full name that an import binds to a name, also if the module binds the name again."""
+        found = self._local_imports(module).get(dotted(node) or "")
+        return found.name if isinstance(found, Library) else ""
+
     def calls(self, *names: str, tops: tuple[str, ...]) -> Iterator[Call]:
         """Yield the calls of functions with one of some last names from libraries with one of some top-level names."""
         for module in self._searched:
@@ -87,23 +91,53 @@ class Source:
                 if isinstance(node, ast.Call):
                     name = dotted(node.func)
                     if name is not None and (name.rpartition(".")[2] in names or name[:1].isalpha()):
-                        full = self._function(module, node.func)
+                        full = self.makes(module, node.func)
                         if full.rpartition(".")[2] in names and full.partition(".")[0] in tops:
                             yield Call(full, module, node)
 
     def methods(self, made: Call, *names: str) -> Iterator[Call]:
-        """Yield the calls of methods of the object that a call makes, if the object has a name of its own."""
+        """Yield the calls of methods of the object that a call makes, if the object has a name of its own.
+
+        The name may be a variable, also of a function, or an attribute (``self.parser``). Functions that give the same
+        name to another object are left out.
+        """
         owners = set(self._names_of(made))
-        for node in in_order(made.module.tree) if owners and made.module.tree else ():
+        within = self._around(made) if owners else None
+        waiting: list[ast.AST] = [within] if within is not None else []
+        while waiting:
+            node = waiting.pop()
             match node:
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)):
-                    if owner in owners and name in names:
+                case ast.Call(func=ast.Attribute(value=owner, attr=name)):
+                    if name in names and dotted(owner) in owners:
                         yield Call(name, made.module, node)
+            children = [
+                child
+                for child in ast.iter_child_nodes(node)
+                if not isinstance(child, Function) or not (owners & bound_names(child)) or contains(child, made.node)
+            ]
+            waiting.extend(reversed(children))
 
     def _names_of(self, made: Call) -> Iterator[str]:
         for node in ast.walk(made.module.tree) if made.module.tree else ():
             if isinstance(node, ast.Assign) and node.value is made.node:
-                yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+                yield from (name for target in node.targets if (name := dotted(target)) is not None)
+
+    def _around(self, made: Call) -> ast.AST | None:
+        """Return the function with a call, or the class of a method whose call makes an attribute; else the module."""
+        found: ast.AST | None = made.module.tree
+        attribute = any("." in name for name in self._names_of(made))
+        node = found
+        while node is not None:
+            node = next(
+                (
+                    child
+                    for child in definitions_in(node)
+                    if (isinstance(child, ast.ClassDef) or not attribute) and contains(child, made.node)
+                ),
+                None,
+            )
+            found = node if isinstance(node, Function) or (attribute and node is not None) else found
+        return found
 
     def assigned(self, module: Module, node: ast.expr | None) -> ast.expr | None:
         """Return the expression that a name stands for, if it is assigned once; other expressions as they are."""
@@ -121,7 +155,7 @@ class Source:
             node = found[0]
         return node
 
-    def _function(self, module: Module, node: ast.expr) -> str:
+    def makes(self, module: Module, node: ast.expr) -> str:
         """Return the full name of a library's function or class, of the library's base for a class of the workspace."""
         for _ in range(5):
             found = self.resolve(module, node)
@@ -129,7 +163,10 @@ class Source:
                 return found.name.removeprefix("builtins.")
             if not isinstance(found, Definition) or not isinstance(found.node, ast.ClassDef) or not found.node.bases:
                 return ""
-            module, node = found.module, found.node.bases[0]
+            own, base = found.node, found.node.bases[0]
+            if dotted(base) == own.name:  # class A(A), whose base is imported
+                return self.imported(found.module, base)
+            module, node = found.module, base
         return ""
 
     def reachable(self, module: Module) -> Iterator[ast.AST]:
@@ -314,15 +351,6 @@ class Source:
                         found.setdefault(alias.asname or alias.name, Library(f"{node.module}.{alias.name}"))
         self._locals[id(module)] = found
         return found
-
-
-def in_order(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and the nodes below it in the order of the text."""
-    waiting = [node]
-    while waiting:
-        found = waiting.pop()
-        yield found
-        waiting.extend(reversed(list(ast.iter_child_nodes(found))))
 
 
 _modules: WeakKeyDictionary[Program, list[Module]] = WeakKeyDictionary()

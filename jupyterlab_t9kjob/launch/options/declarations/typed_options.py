@@ -10,7 +10,8 @@ from ..interpreter.values import UNKNOWN
 from .building import OptionKind, as_json, choices_of, kind_of_type
 from .docstrings import parameter_texts
 from .parameters import MISSING, Parameter, apply_default, bases_of, fields_of, is_dataclass, nested, parameters_of
-from .source import Function, Source
+from .scopes import Function
+from .source import Source
 from .types import enum_name
 
 MAX_DEPTH = 6

@@ -11,7 +11,8 @@ from ...model import ScriptOption
 from ..declarations.building import OptionKind, as_text, choices_of, flags_sorted, kind_of_value, subcommand_choice
 from ..declarations.calls import Call, keyword_of
 from ..declarations.docstrings import summary
-from ..declarations.source import Function, Source, in_order
+from ..declarations.scopes import Function, in_order
+from ..declarations.source import Source
 from ..interpreter.modules import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
@@ -200,7 +201,7 @@ def _option(source: Source, call: Call, command: str | None) -> ScriptOption | N
     spellings = [part.strip() for name in names if name for part in name.split("/")]
     flags = [one for one in spellings if one.startswith("-")]
     off = [name.split("/")[1].strip() for name in names if name and "/" in name]
-    dest = next((one for one in spellings if one.isidentifier()), None)
+    dest = next((name for one in spellings if (name := one.replace("-", "_")).isidentifier() and one[0] != "-"), None)
     on = flags_sorted([flag for flag in flags if flag not in off])
     default = value("default")
     type_name, choices, many = _type(source, call)

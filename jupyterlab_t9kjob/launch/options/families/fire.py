@@ -10,7 +10,8 @@ from ..declarations.building import as_literal, kind_of_type, kind_of_value, sub
 from ..declarations.calls import Call
 from ..declarations.docstrings import summary
 from ..declarations.parameters import MISSING, Parameter, bases_of, parameters_of
-from ..declarations.source import Function, Source
+from ..declarations.scopes import Function
+from ..declarations.source import Source
 from ..interpreter.modules import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions

@@ -10,14 +10,16 @@ from ..declarations.building import argument_option, subcommand_choice
 from ..declarations.calls import Call
 from ..declarations.docstrings import summary
 from ..declarations.parameters import bases_of, parameters_of
-from ..declarations.source import Function, Source
+from ..declarations.scopes import Function, in_order
+from ..declarations.source import Source
 from ..declarations.typed_options import options_of, parameters_of_class
 from ..interpreter.modules import Module
 from ..model import Family, OptionsRead, UnreadOptions
-from ..program import Program
+from ..program import Definition, Program
 from ..texts import one_line
 
 WORDS = frozenset({"jsonargparse"})
+MAX_DEPTH = 4
 Component = tuple[Module, ast.stmt]
 _ADDERS = ("add_class_arguments", "add_dataclass_arguments", "add_function_arguments", "add_subclass_arguments")
 
@@ -25,14 +27,28 @@ _ADDERS = ("add_class_arguments", "add_dataclass_arguments", "add_function_argum
 def read(program: Program) -> OptionsRead | None:
     """Return the options of the program's first command line or parser."""
     source = Source(program, WORDS)
-    for call in source.calls("CLI", "auto_cli", "ArgumentParser", tops=("jsonargparse",)):
+    calls = list(source.calls("CLI", "auto_cli", "ArgumentParser", tops=("jsonargparse",)))
+    for call in _main_first(source, calls)[:1]:
         result = OptionsRead()
         if call.last == "ArgumentParser":
-            _read_parser(source, call, result)
+            _read_parser(source, call, result, None)
         else:
             _read_components(source, call, result)
         return result
     return None
+
+
+def _main_first(source: Source, calls: list[Call]) -> list[Call]:
+    """Return the calls with the parsers that have subcommands first, then those that parse the command line."""
+
+    def rank(call: Call) -> int:
+        if call.last != "ArgumentParser":
+            return 1
+        if any(source.methods(call, "add_subcommands")):
+            return 0
+        return 1 if any(source.methods(call, "parse_args", "parse_known_args")) else 2
+
+    return sorted(calls, key=rank) if len(calls) > 1 else calls
 
 
 def _read_components(source: Source, call: Call, result: OptionsRead) -> None:
@@ -111,27 +127,108 @@ def _commands(source: Source, call: Call, names: list[str], command: str | None)
     return subcommand_choice(names, call.node.lineno, source.path(call.module), dest="subcommand", command=command)
 
 
-def _read_parser(source: Source, call: Call, result: OptionsRead) -> None:
-    result.description = one_line(source.string(call.module, call.keyword("description")))
-    for added in source.methods(call, "add_argument", *_ADDERS):
+def _read_parser(source: Source, call: Call, result: OptionsRead, command: str | None, depth: int = 0) -> None:
+    """Add the options of a parser, with those of its subcommands."""
+    if command is None:
+        result.description = one_line(source.string(call.module, call.keyword("description")))
+    for added in (*_by_class(source, call), *source.methods(call, "add_argument", *_ADDERS)):
         result.places.add((source.path(added.module), added.node.lineno))
-        if added.name == "add_argument":
-            option = argument_option(source, added)
-            result.options += [option] if option else []
+        _read_added(source, added, result, command)
+    for subcommands in source.methods(call, "add_subcommands"):
+        adders = [*source.methods(subcommands, "add_subcommand")]
+        names = [source.string(added.module, added.argument(0, "name")) for added in adders]
+        if None in names or not names or depth > MAX_DEPTH:
+            sentence = _("The options are built while the script runs.")
+            result.unread.append(UnreadOptions(sentence, subcommands.node.lineno, source.path(subcommands.module)))
             continue
-        own = source.definition(added.module, added.node.args[0] if added.node.args else None)
-        if own is None or added.name == "add_subclass_arguments":
-            sentence = _("The options of a class are known only while the script runs.")
-            result.unread.append(UnreadOptions(sentence, added.node.lineno, source.path(added.module)))
-            continue
-        key = source.string(added.module, added.argument(1, "nested_key"))
-        module, node = own
-        parameters = (
-            parameters_of(source, module, node)
-            if isinstance(node, Function)
-            else parameters_of_class(source, module, node)
-        )
-        result.options += options_of(source, parameters, f"{key}." if key else "", None, positional=False)
+        choice = _commands(source, subcommands, [name or "" for name in names], command)
+        choice.required = source.value(call.module, subcommands.keyword("required")) is not False
+        result.options.append(choice)
+        for name, added in zip(names, adders, strict=True):
+            parser = _parser_of(source, added.module, added.argument(1, "parser"))
+            path = f"{command} {name}" if command else name
+            if parser is not None:
+                _read_parser(source, parser, result, path, depth + 1)
+            else:
+                sentence = _("The options of {name} are built while the script runs.", name=path or "")
+                result.unread.append(UnreadOptions(sentence, added.node.lineno, source.path(added.module)))
+
+
+def _read_added(source: Source, added: Call, result: OptionsRead, command: str | None) -> None:
+    """Add the options of a call that adds some to a parser."""
+    if added.name == "add_argument":
+        option = argument_option(source, added)
+        if option is not None and not _of_library(source, added):
+            option.command = command
+            result.options.append(option)
+        return
+    own = source.definition(added.module, added.node.args[0] if added.node.args else added.keyword("theclass"))
+    if own is None or added.name == "add_subclass_arguments":
+        sentence = _("The options of a class are known only while the script runs.")
+        result.unread.append(UnreadOptions(sentence, added.node.lineno, source.path(added.module)))
+        return
+    key = source.string(added.module, added.argument(1, "nested_key"))
+    module, node = own
+    parameters = (
+        parameters_of(source, module, node) if isinstance(node, Function) else parameters_of_class(source, module, node)
+    )
+    result.options += options_of(source, parameters, f"{key}." if key else "", command, positional=False)
+
+
+def _of_library(source: Source, added: Call) -> bool:
+    """Return True for the option that names a configuration file."""
+    action = added.keyword("action")
+    return source.library(added.module, action).endswith("ActionConfigFile") or (
+        source.string(added.module, action) == "config"
+    )
+
+
+def _by_class(source: Source, made: Call) -> list[Call]:
+    """Return the calls by which a class that derives from `ArgumentParser` adds options to itself."""
+    own = source.definition(made.module, made.node.func)
+    if own is None or not isinstance(own[1], ast.ClassDef):
+        return []
+    found: list[Call] = []
+    for module, class_ in bases_of(source, own[0], own[1])[0]:
+        methods = {one.name: one for one in class_.body if isinstance(one, Function)}
+        waiting = [methods["__init__"]] if "__init__" in methods else []
+        seen: set[str] = set()
+        while waiting:
+            for node in in_order(waiting.pop(0)):
+                match node:
+                    case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+                        if name in ("add_argument", *_ADDERS):
+                            found.append(Call(name, module, node))
+                        elif name in methods and name not in seen:
+                            seen.add(name)
+                            waiting.append(methods[name])
+    return found
+
+
+def _parser_of(source: Source, module: Module, node: ast.expr | None) -> Call | None:
+    """Return the call that makes a parser: the parser's name stands for it, or a function returns the parser."""
+    for _step in range(5):
+        node = source.assigned(module, node)
+        resolved = source.resolve(module, node) if node is not None else None
+        if isinstance(resolved, Definition) and isinstance(resolved.node, ast.Assign | ast.AnnAssign):
+            module, node = resolved.module, resolved.node.value
+        if not isinstance(node, ast.Call):
+            return None
+        if source.makes(module, node.func).endswith("ArgumentParser"):
+            return Call("jsonargparse.ArgumentParser", module, node)
+        own = source.definition(module, node.func)
+        returned = [one.value for one in in_order(own[1]) if isinstance(one, ast.Return)] if own else []
+        if own is None or len(returned) != 1:
+            return None
+        module, node = own[0], returned[0]
+        if isinstance(node, ast.Name):  # a variable of the function
+            values = [
+                one.value
+                for one in in_order(own[1])
+                if isinstance(one, ast.Assign) and any(getattr(t, "id", None) == node.id for t in one.targets)
+            ]
+            node = values[0] if len(values) == 1 else None
+    return None
 
 
 FAMILY = Family("jsonargparse", WORDS, read)

@@ -8,7 +8,8 @@ from ....core.translation import _
 from ...model import ScriptOption
 from ..declarations.building import argument_option, as_json, as_text, subcommand_choice
 from ..declarations.calls import Call
-from ..declarations.source import Function, Source
+from ..declarations.scopes import Function
+from ..declarations.source import Source
 from ..declarations.tables import library_options
 from ..declarations.typed_options import options_of, parameters_of_class
 from ..interpreter.modules import Module

@@ -6,15 +6,22 @@ import ast
 
 from ....core.translation import _
 from ...model import ScriptOption
-from ..declarations.building import argument_option, as_text, choices_of, flags_sorted, kind_of_type
+from ..declarations.building import (
+    argument_option,
+    as_text,
+    choices_of,
+    flags_sorted,
+    kind_of_type,
+    subcommand_choice,
+)
 from ..declarations.calls import Call, keyword_of
-from ..declarations.parameters import MISSING, Parameter, fields_of, names_class, nested
+from ..declarations.parameters import MISSING, Parameter, classes_named, fields_of, is_dataclass, nested
 from ..declarations.source import Source
 from ..declarations.types import enum_name
 from ..interpreter.modules import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
-from ..program import Program
+from ..program import Definition, Program
 from ..texts import dotted, one_line
 
 WORDS = frozenset({"simple_parsing"})
@@ -47,22 +54,110 @@ def _add_class(source: Source, result: OptionsRead, call: Call, node: ast.expr |
         _add(source, result, own[0], own[1], prefix)
 
 
-def _add(source: Source, result: OptionsRead, module: Module, node: ast.ClassDef, prefix: str, depth: int = 0) -> None:
+def _add(
+    source: Source,
+    result: OptionsRead,
+    module: Module,
+    node: ast.ClassDef,
+    prefix: str,
+    command: str | None = None,
+    depth: int = 0,
+) -> None:
+    """Add the options of a dataclass and of the dataclasses in its fields.
+
+    Parameters
+    ----------
+    source
+        The program.
+    result
+        Gets the options.
+    module, node
+        The dataclass, with its module.
+    prefix
+        Text before the names.
+    command
+        Subcommand that takes the options; None for none.
+    depth
+        Number of dataclasses around this one.
+    """
     inner: list[tuple[Module, ast.ClassDef]] = []
     for parameter in fields_of(source, module, node):
+        chosen = _subgroups(source, result, parameter, prefix, command)
+        if chosen is not None:
+            inner += chosen if depth < MAX_DEPTH else []
+            continue
         own = nested(parameter.type, source)
         if own is not None and depth < MAX_DEPTH:
             inner.append(own)
             continue
-        if parameter.type.is_union and names_class(source, parameter):
-            sentence = _("{name} has options that depend on its value.", name=f"{prefix}{parameter.name}")
-            result.unread.append(UnreadOptions(sentence, parameter.line, source.path(parameter.module)))
+        classes = classes_named(source, parameter) if parameter.type.is_union else []
+        if classes and command is None and all(is_dataclass(source, *one) for one in classes):
+            names = [class_.name.lower() for _module, class_ in classes]
+            path = source.path(parameter.module)
+            result.options.append(subcommand_choice(names, parameter.line, path, dest=parameter.name))
+            for name, one in zip(names, classes, strict=True):
+                _add(source, result, *one, prefix, name, depth + 1)
+            continue
+        if classes:
+            _depends(source, result, parameter, prefix)
             continue
         option = _option(source, parameter, prefix)
         if option is not None:
+            option.command = command
             result.options.append(option)
     for class_module, class_ in inner:
-        _add(source, result, class_module, class_, prefix, depth + 1)
+        _add(source, result, class_module, class_, prefix, command, depth + 1)
+
+
+def _subgroups(
+    source: Source, result: OptionsRead, parameter: Parameter, prefix: str, command: str | None
+) -> list[tuple[Module, ast.ClassDef]] | None:
+    """Add the option that chooses one of several dataclasses; return the dataclass of its default.
+
+    The options of the other dataclasses exist only if the option chooses them, so they are reported as not read. The
+    result is None for a field without such a choice.
+    """
+    call = parameter.call
+    if call is None or (dotted(call.func) or "").rpartition(".")[2] != "subgroups":
+        return None
+    owner, node = parameter.module, call.args[0] if call.args else keyword_of(call, "subgroups")
+    resolved = source.resolve(owner, node)
+    if isinstance(resolved, Definition) and isinstance(resolved.node, ast.Assign | ast.AnnAssign):
+        owner, node = resolved.module, resolved.node.value
+    if not isinstance(node, ast.Dict):
+        _depends(source, result, parameter, prefix)
+        return []
+    offered: dict[str, tuple[Module, ast.ClassDef] | None] = {}
+    for key, value in zip(node.keys, node.values, strict=True):
+        name = source.string(owner, key)
+        made = value.args[0] if isinstance(value, ast.Call) and value.args else value  # functools.partial(Class)
+        own = source.definition(owner, made)
+        if name is not None:
+            offered[name] = (own[0], own[1]) if own is not None and isinstance(own[1], ast.ClassDef) else None
+    default = source.string(parameter.module, keyword_of(call, "default"))
+    result.options.append(
+        ScriptOption(
+            flags=[f"--{prefix}{parameter.name}"],
+            dest=f"{prefix}{parameter.name}",
+            kind="choice",
+            default=default,
+            choices=list(offered),
+            help=parameter.help,
+            required=keyword_of(call, "default") is None,
+            command=command,
+            line=parameter.line,
+            path=source.path(parameter.module),
+        )
+    )
+    chosen = offered.get(default or "")
+    if any(own is None or own is not chosen for own in offered.values()):
+        _depends(source, result, parameter, prefix)
+    return [chosen] if chosen is not None else []
+
+
+def _depends(source: Source, result: OptionsRead, parameter: Parameter, prefix: str) -> None:
+    sentence = _("{name} has options that depend on its value.", name=f"{prefix}{parameter.name}")
+    result.unread.append(UnreadOptions(sentence, parameter.line, source.path(parameter.module)))
 
 
 def _option(source: Source, parameter: Parameter, prefix: str) -> ScriptOption | None:

@@ -7,7 +7,8 @@ import ast
 from ....core.translation import _
 from ...model import ScriptOption
 from ..declarations.building import OptionKind, as_text
-from ..declarations.source import Source, in_order
+from ..declarations.scopes import in_order
+from ..declarations.source import Source
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program
 from ..texts import dotted

@@ -10,7 +10,8 @@ from ..declarations.building import as_text, choices_of, flags_sorted, kind_of_t
 from ..declarations.calls import keyword_of
 from ..declarations.docstrings import summary
 from ..declarations.parameters import MISSING, Parameter, parameters_of
-from ..declarations.source import Function, Source, in_order
+from ..declarations.scopes import Function, in_order
+from ..declarations.source import Source
 from ..declarations.types import annotated_call, enum_value
 from ..interpreter.modules import Module
 from ..interpreter.values import UNKNOWN

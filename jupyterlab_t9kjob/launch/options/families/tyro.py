@@ -10,7 +10,8 @@ from ..declarations.building import as_text, choices_of, flags_sorted, kind_of_t
 from ..declarations.calls import Call, keyword_of
 from ..declarations.docstrings import parameter_texts, summary
 from ..declarations.parameters import MISSING, Parameter, apply_default, fields_of, names_class, nested, parameters_of
-from ..declarations.source import Function, Source
+from ..declarations.scopes import Function
+from ..declarations.source import Source
 from ..declarations.types import annotated_call, enum_name, read_type
 from ..interpreter.modules import Module
 from ..interpreter.values import UNKNOWN

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..facts import Place
@@ -24,6 +24,10 @@ RANK: Final = re.compile(
     re.IGNORECASE,
 )
 """Identifiers by which one process is told from the others."""
+MAIN: Final = re.compile(
+    r"is_?(?:main|master|primary|chief|leader|root|rank_?(?:0|zero)|global_zero)|main_?process", re.IGNORECASE
+)
+"""Identifiers of values that are true in one process only."""
 ENTRY_DECORATORS: Final = re.compile(r"main|command|app|cli|record|wrap", re.IGNORECASE)
 
 
@@ -40,6 +44,10 @@ class Site(NamedTuple):
     module: int
     number: int
     call: Call
+
+
+def _all(values: Iterable[Value]) -> Value:
+    return Value(tuple(part for value in values for part in value.parts))
 
 
 class Flow:
@@ -217,7 +225,22 @@ class Flow:
 
     def one_process(self, call: Call, module: Observed) -> bool:
         """Return True if a call runs in one process only, or if that can't be excluded."""
-        return self._by_conditions(call.conditions) or self._guarded(call.scope, 0)
+        if self._by_conditions(call.conditions) or self._guarded(call.scope, 0):
+            return True
+        return bool(call.conditions) and self._told_main(call.scope)
+
+    def _told_main(self, scope: Scope) -> bool:
+        """Return True if all calls of a function or class tell it by an argument which process is the main one."""
+        owner, function = scope
+        sites = self._sites.get((owner if function == "__init__" else function) or "", [])
+        return bool(sites) and all(
+            any(
+                MAIN.search(name)
+                for value in (*site.call.args, *(v for _, v in site.call.keywords))
+                for name in value.names
+            )
+            for site in sites
+        )
 
     def only_if(self, scope: Scope, names: re.Pattern[str], depth: int = 0) -> bool:
         """Return True if a function's name, or the conditions of all its calls, have certain identifiers."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from ...model import ScriptOption
 from ...model import TrainingMethod as Method
 from ..observed import Call
 from .flow import Flow
@@ -64,10 +66,34 @@ def training_method(flow: Flow) -> Evidence | None:
     for method, names, fits in _RULES:
         if method == "trainer":
             names = _trainers(flow)
-        for path, _module, call in flow.calls(*names):
-            if method == "trainer" or fits(call):
+        derived = _derived(flow, ("LightningLite", "Fabric")) if method == "fabric" else ()
+        for path, _module, call in flow.calls(*names, *derived):
+            if method == "trainer" or fits(call) or call.last in derived:
                 return Evidence(method, call.line, path)
     return None
+
+
+_TRAINER: Final = re.compile(r"(?:lightning|lightning\.pytorch|pytorch_lightning)(?:\.[a-z_]\w*)*\.Trainer$")
+
+
+def configured_method(options: Iterable[ScriptOption]) -> Evidence | None:
+    """Return the method of the trainer that a configuration names (``_target_: lightning.Trainer``)."""
+    for option in options:
+        if option.dest.rpartition(".")[2] == "_target_" and _TRAINER.match(option.default or ""):
+            return Evidence("lightning", option.line, option.path)
+    return None
+
+
+def _derived(flow: Flow, bases: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the classes of the script that derive from one of a library's classes."""
+    return tuple(
+        sorted(
+            name
+            for _path, _facts, module in flow.modules
+            for name, found in module.classes.items()
+            if any(base.rpartition(".")[2] in bases for base in found)
+        )
+    )
 
 
 def _trainers(flow: Flow) -> tuple[str, ...]:

@@ -38,9 +38,19 @@ _EVENTS_NAMES: Final = (
 _CHECKPOINT_NAMES: Final = (
     *("output_dir", "out_dir", "outdir", "save_dir", "checkpoint_dir", "ckpt_dir", "default_root_dir", "work_dir"),
     *("exp_dir", "save_path", "output_path", "output", "save_folder", "save", "out"),
+    *(
+        "dump_dir",
+        "run_dir",
+        "results_dir",
+        "result_dir",
+        "experiment_dir",
+        "save_root",
+        "output_folder",
+        "results_folder",
+    ),
 )
 _RESUME: Final = re.compile(
-    r"^(?:resume(?:_from)?(?:_checkpoint|_path|_ckpt|_file|_dir|_training)?|continue_from|load_from|load(?:_checkpoint|_ckpt|_path"
+    r"^(?:resume(?!_(?:id|name|key|mode|opt\w*)$)(?:_\w+)?|continue_from|load_from|load(?:_checkpoint|_ckpt|_path"
     r"|_model)?|ckpt_path|restore(?:_from|_path|_file)?|restart_from|checkpoint(?:_path|_file)?|start_from|auto_resume"
     r"|resume_from_checkpoint|init_checkpoint|from_checkpoint)$"
 )

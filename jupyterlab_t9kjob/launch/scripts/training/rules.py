@@ -54,6 +54,9 @@ _READERS: Final = frozenset(
 _PATH_NAMES: Final = re.compile(
     r"dir|path|root|file|folder|data|ckpt|checkpoint|corpus|cache|home|save|log", re.IGNORECASE
 )
+_FILE: Final = re.compile(
+    r"\.(?:pth?|ckpt|bin|safetensors|npy|npz|h5|hdf5|csv|tsv|jsonl?|parquet|pkl|txt|ya?ml|zip|tar)$"
+)
 _PATH: Final = re.compile(r"^/[\w.+-]+(?:/[\w.@+ -]+)+/?$")
 _SYSTEM: Final = re.compile(
     r"^/(?:dev|proc|sys|tmp|etc|usr|bin|sbin|lib|lib64|run|var|opt|api|v1|v2|kaggle/working|content)(?:/|$)"
@@ -280,7 +283,7 @@ def _paths(flow: Flow) -> Iterator[Finding]:
         for name, assigns in module.names.items():
             for assigned in assigns:
                 text = _absolute(assigned.value)
-                if text is not None and _PATH_NAMES.search(name):
+                if text is not None and (_PATH_NAMES.search(name) or _FILE.search(text)):
                     yield Finding("path", assigned.line, path, value=text)
         for call in module.calls:
             values = call.args if call.last in _READERS else ()
