@@ -135,7 +135,9 @@ test('the table of runs', async ({ page, tmpPath }, info) => {
     await expect(dialog).toContainText(`${tmpPath}/.em/runs/`);
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await expect(row('later')).toHaveCount(0);
-    await page.reload({ waitForIsReady: false });
+    // Galata's own option: no launcher is waited for, because the restored tabs are in its place.
+    const options: object = { waitForIsReady: false };
+    await page.reload(options);
     await expect(rows).toHaveCount(6, { timeout: 60_000 });
     await expect(row('vit-s16-2')).toContainText('report');
     await expect(row('vit-s16-2')).toContainText('adamw');
