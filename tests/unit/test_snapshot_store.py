@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.snapshots import git
+from jupyterlab_t9kjob.snapshots.git import commits
 from jupyterlab_t9kjob.snapshots.hashes import StoredFile, digest_of, link_hash, stored_bytes
 from jupyterlab_t9kjob.snapshots.listing import list_files
 from jupyterlab_t9kjob.snapshots.patterns import Ignore
@@ -143,11 +143,11 @@ def test_a_large_committed_file_is_not_read_into_memory(tmp_path: Path) -> None:
         file.truncate(64_000_000)
     subprocess.run([*run, "add", "large"], cwd=tmp_path, check=True)
     subprocess.run([*run, "commit", "--quiet", "-m", "large"], cwd=tmp_path, check=True)
-    head = git.head_of(tmp_path)
+    head = commits.head_of(tmp_path)
     assert head is not None
-    blobs = git.blobs_of(tmp_path, head.id)
+    blobs = commits.blobs_of(tmp_path, head.id)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert blobs is not None and git.contents(tmp_path, blobs["large"], 1000) is None
+    assert blobs is not None and commits.contents(tmp_path, blobs["large"], 1000) is None
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000
 
 
