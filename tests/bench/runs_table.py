@@ -11,6 +11,7 @@ from lab import TOKEN, lab
 from playwright.sync_api import Page, sync_playwright
 from tasks import Tasks, busy, describe, record, start_browser
 
+GESTURES = ("wheel", "scroll bar", "sort", "filter")
 VALUES = ("sgd", "adam", "adamw", "lion")
 
 
@@ -90,6 +91,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--only", nargs="*", choices=GESTURES, help="some of the gestures")
     parser.add_argument("--load", action="store_true", help="keep every core busy meanwhile")
     parser.add_argument("--port", type=int, default=18913)
     arguments = parser.parse_args()
@@ -104,7 +106,10 @@ def main() -> None:
             print(f"{arguments.runs} runs in the table after {time.perf_counter() - begun:.1f} s", flush=True)
             page.wait_for_timeout(2000)  # what the opening has left to do is not scrolling
             with busy(arguments.load):
+                chosen = arguments.only or GESTURES
                 for name, act in gestures(page).items():
+                    if name not in chosen:
+                        continue
                     times.setdefault(name, []).append(record(browser, page, act))
                     print(f"  {name}: {describe(times[name][-1:])}", flush=True)
             page.context.close()

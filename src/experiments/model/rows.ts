@@ -32,18 +32,59 @@ export function sortRuns(
     return [...runs];
   }
   const sign = order.down ? -1 : 1;
+  const compareNames = comparator(runs.map(({ name }) => name));
+  const values = runs.map(run => column.value(run));
+  const compareTexts = comparator(
+    values.filter((value): value is string => typeof value === 'string')
+  );
   return runs
-    .map((run, index) => ({ run, index, value: column.value(run) }))
+    .map((run, index) => ({ run, index, value: values[index] }))
     .sort(
       (a, b) =>
-        compareValues(a.value, b.value, sign) ||
-        COLLATOR.compare(a.run.name, b.run.name) ||
+        compareValues(a.value, b.value, sign, compareTexts) ||
+        compareNames(a.run.name, b.run.name) ||
         a.index - b.index
     )
     .map(({ run }) => run);
 }
 
-function compareValues(a: CellValue, b: CellValue, sign: number): number {
+type Compare = (a: string, b: string) => number;
+
+/**
+ * Return a function that compares some texts: without case, and numbers in them by value.
+ *
+ * The collator takes half a microsecond for a pair. Sorting 10 000 runs compares 130 000 pairs, so texts of ASCII have keys
+ * that are compared by code units.
+ */
+function comparator(texts: readonly string[]): Compare {
+  const keys = new Map<string, string>();
+  for (const text of texts) {
+    if (keys.has(text)) {
+      continue;
+    }
+    if (!/^[ -~]*$/.test(text)) {
+      return (a, b) => COLLATOR.compare(a, b);
+    }
+    keys.set(
+      text,
+      text.toLowerCase().replace(/\d+/g, digits => digits.padStart(20, '0'))
+    );
+  }
+  return (a, b) => {
+    if (a === b) {
+      return 0;
+    }
+    const [first, second] = [keys.get(a) ?? a, keys.get(b) ?? b];
+    return first < second ? -1 : first > second ? 1 : a < b ? -1 : 1;
+  };
+}
+
+function compareValues(
+  a: CellValue,
+  b: CellValue,
+  sign: number,
+  compareTexts: Compare
+): number {
   const [isA, isB] = [hasValue(a), hasValue(b)];
   if (!isA || !isB) {
     return Number(isB) - Number(isA);
@@ -54,7 +95,9 @@ function compareValues(a: CellValue, b: CellValue, sign: number): number {
   if (typeof a !== typeof b) {
     return typeof a === 'number' ? -1 : typeof b === 'number' ? 1 : 0;
   }
-  return sign * COLLATOR.compare(String(a), String(b));
+  return typeof a === 'string' && typeof b === 'string'
+    ? sign * compareTexts(a, b)
+    : sign * COLLATOR.compare(String(a), String(b));
 }
 
 function hasValue(value: CellValue): boolean {
