@@ -82,7 +82,15 @@ def verdict_of(annotation: str | None) -> Verdict | None:
 
 
 def with_member(spec: JobSpec, member: SweepMember | None) -> JobSpec:
-    """Return a spec with another membership; None removes it."""
+    """Return a spec with another membership; None removes it.
+
+    Parameters
+    ----------
+    spec
+        The specification.
+    member
+        Place of the job in its sweep; None for a job without a sweep.
+    """
     annotations = {name: value for name, value in spec.annotations.items() if name != ANNOTATION}
     if member is not None:
         annotations[ANNOTATION] = member.model_dump_json(exclude_none=True)  # Older versions know no rule.

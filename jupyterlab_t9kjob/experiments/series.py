@@ -111,7 +111,15 @@ class Samples:
         self.values.append(value)
 
     def take(self, other: Samples, at: int) -> None:
-        """Add a sample of another object."""
+        """Add a sample of another object.
+
+        Parameters
+        ----------
+        other
+            Object with the sample.
+        at
+            Index of the sample.
+        """
         for mine, its in zip(self.columns(), other.columns(), strict=True):
             mine.append(its[at])
 
@@ -354,7 +362,15 @@ def _outermost(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
 
 
 def small_curve(series: Series, most: int = 44) -> list[float]:
-    """Return at most `most` values of a metric, reduced by extremes, for a curve in a table."""
+    """Return at most `most` values of a metric, reduced by extremes, for a curve in a table.
+
+    Parameters
+    ----------
+    series
+        The metric.
+    most
+        Largest number of values.
+    """
     values = series.kept.values
     if len(values) <= most:
         return values.tolist()

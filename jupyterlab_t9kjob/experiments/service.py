@@ -199,7 +199,15 @@ class Experiments:
         return [FileEntry(path=newest.path, size=found.size, modified_at=newest.time)] if newest else []
 
     async def edit(self, ident: str, request: EditRun) -> RunRow:
-        """Change tags, note or archived state of a run."""
+        """Change tags, note or archived state of a run.
+
+        Parameters
+        ----------
+        ident
+            Id of the run.
+        request
+            The changes.
+        """
         known = await self.known(ident)
 
         def change(note: Note) -> Note:
@@ -214,7 +222,19 @@ class Experiments:
         return await asyncio.to_thread(self._row, known, Jobs(await self._jobs.jobs()))
 
     async def values(self, ident: str, metric: str, first: int, limit: int) -> Points:
-        """Return the values of a metric as they are in the file."""
+        """Return the values of a metric as they are in the file.
+
+        Parameters
+        ----------
+        ident
+            Id of the run.
+        metric
+            Name of the metric.
+        first
+            Index of the first value.
+        limit
+            Largest number of values.
+        """
         known = await self.known(ident)
         return await on_disk(known.folder, values_of, known, metric, first, limit, self.library)
 

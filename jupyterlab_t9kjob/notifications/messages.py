@@ -67,7 +67,15 @@ class Message:
 
 
 def notice_of(occasion: Occasion, now: float) -> Notice:
-    """Return the notice that open pages show."""
+    """Return the notice that open pages show.
+
+    Parameters
+    ----------
+    occasion
+        The event.
+    now
+        The present time, in seconds since the epoch.
+    """
     time = occasion.time if occasion.time is not None else now
     title, text = title_of(occasion), text_of(occasion, now)
     return Notice(id=occasion.ident, kind=occasion.kind, job=occasion.job.id, time=time, title=title, text=text)
@@ -110,7 +118,17 @@ def message_of(occasion: Occasion, job: Job | None, rules: WebhookRules, now: fl
 
 
 def test_message(time: float, ident: str, lab_address: str = "") -> Message:
-    """Return a message that says that it is a test."""
+    """Return a message that says that it is a test.
+
+    Parameters
+    ----------
+    time
+        The present time, in seconds since the epoch.
+    ident
+        Id of the message.
+    lab_address
+        Address of the lab, for the link; blank for none.
+    """
     title = _("Test message of Distributed Jobs")
     text = _("Messages about your jobs will arrive here.")
     message = Message(id=ident, kind=None, time=time, title=title, text=text, data={"test": True})
@@ -249,7 +267,15 @@ def last_lines(job: Job) -> list[str]:
 
 
 def links_of(job: JobSummary, lab: str) -> list[tuple[Text, str]]:
-    """Return links that open the job in the lab."""
+    """Return links that open the job in the lab.
+
+    Parameters
+    ----------
+    job
+        The job.
+    lab
+        Address of the lab.
+    """
     address = f"{lab.rstrip('/')}/lab?t9kjob-job={quote(job.id, safe='')}"
     links = [(_("Open the job"), address)]
     link = next((link for link in (job.reason.links if job.reason else []) if link.kind == "log"), None)

@@ -90,7 +90,15 @@ class Outbox:
             await on_disk(self._store.folder, self._lease.release)
 
     def post(self, occasions: Mapping[str, Occasion], rules: WebhookRules) -> None:
-        """Set the events that hold now, by key, and the user's rules."""
+        """Set the events that hold now, by key, and the user's rules.
+
+        Parameters
+        ----------
+        occasions
+            The events, by their keys.
+        rules
+            The user's rules.
+        """
         self._occasions, self._rules = occasions, rules
         self._changed.set()
 

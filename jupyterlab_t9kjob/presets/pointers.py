@@ -25,6 +25,13 @@ def pointer_of(parts: list[str]) -> str:
 def child(value: Any, part: str) -> Any:
     """Return a value of an object or list.
 
+    Parameters
+    ----------
+    value
+        Object or list.
+    part
+        Part of a JSON pointer: name of a field, or index.
+
     Raises
     ------
     KeyError

@@ -79,7 +79,15 @@ class Presets:
         return await asyncio.to_thread(self._store.save, entry, replace=request.replace)
 
     async def rename(self, ident: str, name: str) -> Preset:
-        """Rename a preset of the user."""
+        """Rename a preset of the user.
+
+        Parameters
+        ----------
+        ident
+            Id of the preset.
+        name
+            New name.
+        """
         return await asyncio.to_thread(self._store.rename, ident, name)
 
     async def delete(self, ident: str) -> None:
@@ -93,12 +101,29 @@ class Presets:
         return AppliedPreset(spec=await self.fixed(spec, request.engine), notes=notes)
 
     async def fixed(self, spec: JobSpec, engine: str, *, fresh: bool = False) -> JobSpec:
-        """Return a form's spec with the values that locks fix; a fresh form also observes the other locks."""
+        """Return a form's spec with the values that locks fix; a fresh form also observes the other locks.
+
+        Parameters
+        ----------
+        spec
+            The form's specification.
+        engine
+            Name of the engine.
+        fresh
+            True to change also values that are not allowed or too large, because the user chose none of them.
+        """
         locks = await self._locks(engine)
         return with_locks(locks, spec, fresh=fresh) if locks else spec
 
     async def checks(self, spec: JobSpec, engine: str) -> list[Check]:
         """Return an error for each lock that a job breaks.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
 
         Raises
         ------
@@ -118,6 +143,13 @@ class Presets:
 
     async def admit(self, spec: JobSpec, engine: str) -> None:
         """Refuse a job that breaks a lock.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
 
         Raises
         ------

@@ -85,6 +85,13 @@ class PresetStore:
     def save(self, entry: PresetEntry, *, replace: bool) -> Preset:
         """Add a preset, or replace the one of the same name.
 
+        Parameters
+        ----------
+        entry
+            The preset.
+        replace
+            True to replace a preset of the same name.
+
         Raises
         ------
         Conflict
@@ -113,6 +120,13 @@ class PresetStore:
 
     def rename(self, ident: str, name: str) -> Preset:
         """Rename a preset.
+
+        Parameters
+        ----------
+        ident
+            Id of the preset.
+        name
+            New name.
 
         Raises
         ------

@@ -181,12 +181,28 @@ def _facts(metric: str, whole: Reduced) -> list[Text]:
 
 
 def read_bytes(metric: str, whole: Reduced) -> float:
-    """Return the bytes that the job has read from disks so far; 0 for another metric than ``disk``."""
+    """Return the bytes that the job has read from disks so far; 0 for another metric than ``disk``.
+
+    Parameters
+    ----------
+    metric
+        Name of the metric.
+    whole
+        Samples of the whole job.
+    """
     return integral(whole, "disk_read") if metric == "disk" else 0.0
 
 
 def integral(whole: Reduced, metric: str) -> float:
-    """Return the sum over time of a metric of the whole job; NaN without values."""
+    """Return the sum over time of a metric of the whole job; NaN without values.
+
+    Parameters
+    ----------
+    whole
+        Samples of the whole job.
+    metric
+        Name of the metric.
+    """
     values = whole.values.get(Column(None, "job", None, metric))
     if not values:
         return math.nan

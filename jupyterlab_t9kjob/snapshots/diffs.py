@@ -73,7 +73,15 @@ def patch(
 
 
 def changed(files: Sequence[StoredFile], blobs: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
-    """Yield the files that differ from a commit: path, and blob in the commit (None: not in the commit)."""
+    """Yield the files that differ from a commit: path, and blob in the commit (None: not in the commit).
+
+    Parameters
+    ----------
+    files
+        Files of the snapshot.
+    blobs
+        Ids of the commit's blobs, by path.
+    """
     for file in files:
         blob = blobs.get(file.path)
         if blob != file.hash.blob:

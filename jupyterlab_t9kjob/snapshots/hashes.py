@@ -96,7 +96,15 @@ def link_hash(target: str) -> FileHash:
 
 
 def stored_bytes(path: str, content: bytes) -> StoredFile:
-    """Return a file of a snapshot whose content does not come from the copied folder."""
+    """Return a file of a snapshot whose content does not come from the copied folder.
+
+    Parameters
+    ----------
+    path
+        Path in the snapshot.
+    content
+        Content of the file.
+    """
     blob = hashlib.sha1(f"blob {len(content)}\0".encode() + content, usedforsecurity=False)
     return StoredFile(path, len(content), False, FileHash(hashlib.sha256(content).hexdigest(), blob.hexdigest()))
 

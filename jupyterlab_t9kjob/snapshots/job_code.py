@@ -94,6 +94,13 @@ class CodeOfJobs:
     async def text(self, ident: str, name: str) -> CodeText:
         """Return a file of a job's copy, and how the file of now differs from it.
 
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        name
+            Path of the file in the copy.
+
         Raises
         ------
         NotFound
@@ -119,6 +126,13 @@ class CodeOfJobs:
 
     async def restore(self, ident: str, folder: str) -> Restored:
         """Write a job's copy to a new folder in the contents root.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        folder
+            Path of the new folder in the contents root.
 
         Raises
         ------

@@ -51,6 +51,15 @@ class Rules:
     def of(cls, base: str, name: str, lines: Sequence[str]) -> Rules:
         """Return compiled rules.
 
+        Parameters
+        ----------
+        base
+            Folder of the rules, relative to the top of the rules; empty for the top itself.
+        name
+            Name of the ignore file; empty for the form's patterns.
+        lines
+            The patterns.
+
         Raises
         ------
         ValueError

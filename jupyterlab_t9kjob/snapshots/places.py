@@ -163,6 +163,14 @@ def _is_ours(folder: Path) -> bool:
 
 
 def mount_of(path: str, mounts: list[Mount]) -> Mount | None:
-    """Return the deepest mount that holds a path of the job; None if it is on no volume."""
+    """Return the deepest mount that holds a path of the job; None if it is on no volume.
+
+    Parameters
+    ----------
+    path
+        Absolute path in the job's pods.
+    mounts
+        Volumes that the job mounts.
+    """
     around = [mount for mount in mounts if PurePosixPath(path).is_relative_to(mount.mount_path)]
     return max(around, key=lambda mount: len(PurePosixPath(mount.mount_path).parts), default=None)

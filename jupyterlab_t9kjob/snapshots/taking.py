@@ -63,6 +63,17 @@ class Taking:
     async def listing(self, spec: JobSpec, engine: str, namespace: str, *, count: bool) -> tuple[Place, Listing]:
         """Return place and content of the folder that a job copies.
 
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; blank on this machine.
+        count
+            True to count the files in folders that are left out.
+
         Raises
         ------
         FieldError
@@ -82,7 +93,17 @@ class Taking:
             raise FieldError(message, code="Unreadable", field=FOLDER, verbatim=error.strerror) from error
 
     async def preview(self, spec: JobSpec, engine: str, namespace: str) -> tuple[JobSpec, list[Check]]:
-        """Return the spec with the snapshot or commit that would run now, and its checks. Nothing is written."""
+        """Return the spec with the snapshot or commit that would run now, and its checks. Nothing is written.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; blank on this machine.
+        """
         if isinstance(spec.source, GitRepository):
             return await self.clones.preview(spec, engine, namespace)
         if spec.source is None or await self._kept(spec, engine, namespace) is not None:
@@ -193,7 +214,17 @@ class Taking:
             place.store.write_patch(digest_of(files), commit.id, text)
 
     async def kept(self, spec: JobSpec, engine: str, namespace: str) -> bool:
-        """Return True if the spec names a snapshot that is stored, or a commit, as in a rerun."""
+        """Return True if the spec names a snapshot that is stored, or a commit, as in a rerun.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; blank on this machine.
+        """
         if isinstance(spec.source, GitRepository):
             return self.clones.is_sealed(spec)
         return await self._kept(spec, engine, namespace) is not None

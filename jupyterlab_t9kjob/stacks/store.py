@@ -35,6 +35,13 @@ class StackStore:
     def put(self, ident: str, dump: StackDump) -> None:
         """Keep the stacks of a job, and remove what is above the limits.
 
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        dump
+            The stacks.
+
         Raises
         ------
         OSError

@@ -39,7 +39,15 @@ def with_option(args: list[str], option: ScriptOption, value: str, options: list
 
 
 def value_of(option: ScriptOption, args: list[str]) -> str | None:
-    """Return the value of an option in the arguments, else its default; None if it has neither."""
+    """Return the value of an option in the arguments, else its default; None if it has neither.
+
+    Parameters
+    ----------
+    option
+        The option.
+    args
+        Arguments of the script.
+    """
     found = option.default
     for index, word in enumerate(args):
         name, sign, value = word.partition("=")

@@ -87,7 +87,15 @@ class Run:
         self._task = spawn(self._follow(), "follow a try")
 
     async def wait(self, after: int, seconds: float) -> None:
-        """Wait until the try has another revision than `after`, at most some seconds. Keeps the try running."""
+        """Wait until the try has another revision than `after`, at most some seconds. Keeps the try running.
+
+        Parameters
+        ----------
+        after
+            Revision that the caller has.
+        seconds
+            Longest wait, in seconds.
+        """
         self._asked_at = time.monotonic()
         if self.view.revision <= after and self.view.state == "running":
             with contextlib.suppress(asyncio.TimeoutError):

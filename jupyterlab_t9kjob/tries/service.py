@@ -150,6 +150,13 @@ class Tries:
     async def get(self, ident: str, after: int = -1) -> Try:
         """Return a try, as soon as its revision is higher than `after`, or after `WAIT_SECONDS`.
 
+        Parameters
+        ----------
+        ident
+            Id of the try.
+        after
+            Revision that the caller has.
+
         Raises
         ------
         NotFound

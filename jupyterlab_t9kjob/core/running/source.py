@@ -89,7 +89,15 @@ def _in_clone(spec: JobSpec, source: GitRepository, python_path: str) -> JobSpec
 
 
 def is_in_repository(spec: JobSpec, path: str) -> bool:
-    """Return True if a job reads a script from its clone of a git repository. A relative path lies in the clone."""
+    """Return True if a job reads a script from its clone of a git repository. A relative path lies in the clone.
+
+    Parameters
+    ----------
+    spec
+        The job's specification.
+    path
+        Path of the script.
+    """
     source = spec.source
     if not isinstance(source, GitRepository):
         return False

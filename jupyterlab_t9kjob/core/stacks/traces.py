@@ -1,4 +1,4 @@
-"""What PyTorch's flight recorder keeps of a rank's collectives, checked: it comes from the processes of a job.
+"""Collectives of a rank in PyTorch's flight recorder. They are checked, since the processes of a job write them.
 
 The format is that of version 2 of the recorder, as JSON and as a pickle (``torch/distributed/flight_recorder``).
 """

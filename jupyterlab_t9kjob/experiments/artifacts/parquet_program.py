@@ -16,7 +16,17 @@ SECONDS = 15
 
 
 def main(most_rows: int, most_columns: int, longest: int) -> dict[str, Any]:
-    """Return columns and rows, or the problem of the file."""
+    """Return columns and rows, or the problem of the file.
+
+    Parameters
+    ----------
+    most_rows
+        Largest number of rows.
+    most_columns
+        Largest number of columns.
+    longest
+        Largest number of characters of a cell.
+    """
     for limit, value in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS)):
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(limit, (value, value))

@@ -76,7 +76,15 @@ class Scalars:
         self._firsts: list[int] = []
 
     def add(self, values: Sequence[float], records: range | list[int]) -> None:
-        """Add values with the offsets of their records."""
+        """Add values with the offsets of their records.
+
+        Parameters
+        ----------
+        values
+            The values.
+        records
+            Offset of the record of each value, in bytes.
+        """
         last = self.records[-1] if self.records else None
         if isinstance(last, list) and isinstance(records, list):
             last += records
@@ -151,7 +159,15 @@ class Events:
     damaged: bool = False
 
     def position(self, tag: str, index: int) -> Position:
-        """Return the position of a scalar."""
+        """Return the position of a scalar.
+
+        Parameters
+        ----------
+        tag
+            Tag of the scalar.
+        index
+            Index of the value.
+        """
         at = self.scalars[tag].record(index)
         if at < 0:
             return self.positions[-1 - at]
@@ -173,7 +189,17 @@ class Events:
             )
 
     def add(self, tag: str, values: Sequence[float], records: range | list[int]) -> None:
-        """Add scalars with the offsets of their records."""
+        """Add scalars with the offsets of their records.
+
+        Parameters
+        ----------
+        tag
+            Tag of the scalars.
+        values
+            The values.
+        records
+            Offset of the record of each value, in bytes.
+        """
         scalars = self.scalars.get(tag)
         if scalars is None:
             scalars = self.scalars[tag] = Scalars()

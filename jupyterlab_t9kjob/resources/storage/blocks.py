@@ -52,6 +52,13 @@ def frame_block(time: float, seconds: float, values: list[float]) -> bytes:
 def append(path: Path, data: bytes) -> None:
     """Append blocks to a file.
 
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        The blocks.
+
     Raises
     ------
     OSError

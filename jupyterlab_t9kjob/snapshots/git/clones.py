@@ -64,7 +64,17 @@ class Clones:
         self.remotes = Remotes(limits.git_protocols)
 
     async def preview(self, spec: JobSpec, engine: str, namespace: str) -> tuple[JobSpec, list[Check]]:
-        """Return the spec with the commit that is known for its ref, and its checks. No repository is asked."""
+        """Return the spec with the commit that is known for its ref, and its checks. No repository is asked.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; blank on this machine.
+        """
         source = repository_of(spec)
         try:
             self._demand(spec, engine)
@@ -89,6 +99,13 @@ class Clones:
         """Determine the commit of a job's repository; on this machine, keep a folder for its clone.
 
         A job of a cluster may run a repository that this lab can't read: git-sync then finds the commit of the ref.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
 
         Raises
         ------

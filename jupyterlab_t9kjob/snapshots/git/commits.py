@@ -83,7 +83,15 @@ def head_of(folder: Path) -> Commit | None:
 
 
 def blobs_of(folder: Path, commit: str) -> dict[str, str] | None:
-    """Return the ids of the blobs of a folder in a commit, by their paths relative to the folder; None if unknown."""
+    """Return the ids of the blobs of a folder in a commit, by their paths relative to the folder; None if unknown.
+
+    Parameters
+    ----------
+    folder
+        A folder in the repository.
+    commit
+        Id of the commit.
+    """
     answer = git(folder, "ls-tree", "-r", "-z", commit, "--", ".")
     if answer is None:
         return None
@@ -97,12 +105,30 @@ def blobs_of(folder: Path, commit: str) -> dict[str, str] | None:
 
 
 def contents(folder: Path, blob: str, most: int) -> bytes | None:
-    """Return the content of a blob as it was committed; None if it is unknown or larger than `most` bytes."""
+    """Return the content of a blob as it was committed; None if it is unknown or larger than `most` bytes.
+
+    Parameters
+    ----------
+    folder
+        A folder in the repository.
+    blob
+        Id of the blob.
+    most
+        Largest size, in bytes.
+    """
     return git(folder, "cat-file", "blob", blob, most=most)
 
 
 def files_of(folder: Path, commit: str) -> list[StoredFile] | None:
-    """Return the files of a commit, sorted by path; None if the repository lacks it. Submodules are left out."""
+    """Return the files of a commit, sorted by path; None if the repository lacks it. Submodules are left out.
+
+    Parameters
+    ----------
+    folder
+        A folder in the repository.
+    commit
+        Id of the commit.
+    """
     answer = git(folder, "ls-tree", "-r", "-l", "-z", commit, "--")
     if answer is None:
         return None

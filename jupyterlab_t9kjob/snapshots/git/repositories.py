@@ -76,13 +76,33 @@ class Repositories:
         self._cache = HashCache()
 
     async def of(self, spec: JobSpec, engine: str, namespace: str) -> Repository | None:
-        """Return the clone in which the file of a job lies; None without one in the contents root."""
+        """Return the clone in which the file of a job lies; None without one in the contents root.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; blank on this machine.
+        """
         folder = folder_of(spec.entrypoint) or spec.working_dir
         here = await self._places.in_root(folder, spec, engine, namespace) if folder else None
         return await on_disk(here, _read, folder, here) if folder and here is not None else None
 
     async def facts(self, spec: JobSpec, engine: str, namespace: str) -> OwnRepository | None:
-        """Return facts about the clone in which the file of a job lies, for the form."""
+        """Return facts about the clone in which the file of a job lies, for the form.
+
+        Parameters
+        ----------
+        spec
+            The job's specification.
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; blank on this machine.
+        """
         own = await self.of(spec, engine, namespace)
         if own is None:
             return None
@@ -94,7 +114,17 @@ class Repositories:
         )
 
     async def compare(self, own: Repository | None, spec: JobSpec, commit: Commit | None) -> Comparison:
-        """Compare the files of a clone with a commit, which the clone need not have."""
+        """Compare the files of a clone with a commit, which the clone need not have.
+
+        Parameters
+        ----------
+        own
+            The user's clone; None if there is none.
+        spec
+            The job's specification, which names the entrypoint.
+        commit
+            The commit; None if it is unknown.
+        """
         if own is None or commit is None:
             return Comparison()
         return await on_disk(own.top, self._compare, own, spec, commit.id)
