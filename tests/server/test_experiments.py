@@ -87,6 +87,22 @@ async def test_details_curves_and_values(api: Api, workspace: Path) -> None:
     assert points["count"] == 4
 
 
+# Rule 7 of t9k.md §3.3
+async def test_runs_of_the_restarts_of_a_job_name_each_other(api: Api, workspace: Path, engine: FakeEngine) -> None:
+    job = engine.put(created_at=1.0, started_at=1.0)
+    for _restart in range(2):
+        with em.create_run(name="mnist", labels=[f"job-uid={job.uid}"]):
+            pass
+    record("other")
+    runs = (await table(api))["runs"]
+    restarts = sorted((run for run in runs if run["name"] == "mnist"), key=lambda run: run["started_at"])
+    wanted = [run["id"] for run in restarts]
+    assert len(wanted) == 2
+    for ident in wanted:
+        detail = (await api("GET", "experiments", "runs", ident)).json
+        assert (detail["run"]["job"]["id"], detail["attempts"]) == (job.id, wanted)
+
+
 async def test_keeps_tags_outside_the_run(api: Api, workspace: Path) -> None:
     folder = record()
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
