@@ -29,7 +29,7 @@ function someJobs(): JobSummary[] {
     ...more
   });
   const members = [0.1, 0.01, 0.001].map((lr, index) =>
-    fakeEnded(`eurosat-lr-${index + 1}`, 20 * HOUR - 600 * index, {
+    fakeEnded(`eurosat-lr-${index + 1}`, 20 * HOUR - index, {
       ...t9k(`eurosat-lr-${index + 1}`, 4, {}),
       ...(index === 0 && {
         phase: 'Failed' as const,
