@@ -123,13 +123,17 @@ $(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml hatch_build.py README.md LIC
 
 ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupyter/kernels/python3/kernel.json
 
-# The newest one also runs behind a JupyterHub, whose proxy is from tests/ui/package.json.
-build/lab-newest/.t9kjob: LAB := jupyterlab "jupyterhub>=5"
+# Most of what they need is here already, and is linked from here; pip installs the rest, and sees that nothing is
+# missing. The newest one also runs behind a JupyterHub, whose proxy is from tests/ui/package.json.
+SITE = $$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+NEEDED := jupyterlab "jupyterlab_t9kjob[tensorboard,kubernetes]" --without jupyterlab_t9kjob
+build/lab-newest/.t9kjob: LAB := --upgrade jupyterlab "jupyterhub>=5"
 build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
+build/lab-4.2/.t9kjob: NEEDED += jupyterlab jupyter-builder
 build/lab-%/.t9kjob: INTO = python -m pip --python $(@D)/bin/python install --quiet --no-compile
-build/lab-%/.t9kjob: $(WHEEL) build/third-party/.built Makefile
+build/lab-%/.t9kjob: $(WHEEL) build/third-party/.built Makefile .make/copied.py
 	test ! -d $(@D) || $(INTO) --no-deps --force-reinstall build/dist/*.whl build/third-party/*.whl
-	test -d $(@D) || python -m venv --without-pip $(@D)
+	test -d $(@D) || { python -m venv --without-pip $(@D) && python .make/copied.py "$(SITE)" $(@D) $(NEEDED); }
 	$(INTO) $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]" build/third-party/*.whl
 	@touch $@
 

@@ -1,18 +1,26 @@
 """The Kubernetes that tests run against: started where the machine has the means, with the images that they need."""
 
+import hashlib
+import importlib.util
 import json
 import os
 import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 import time
 from pathlib import Path
 
-# Debian with Python 3.11 and what pip installs; `USED` are the modules that jobs of the tests import.
+# Debian with Python 3.11 and packages; `USED` is what jobs of the tests import. An optimizer imports torch._dynamo.
 IMAGE = "test.local/torch:cpu"
 REQUIREMENTS = ["torch==2.13.0", "tensorboard", "numpy", "scikit-learn"]
-USED = "torch, torch.distributed.run, torch.utils.tensorboard, torch.utils.data, sklearn.datasets"
+USED = """
+import sklearn.datasets, torch, torch.distributed.nn, torch.distributed.run, torch.utils.data, torch.utils.tensorboard
+torch.optim.Adam(torch.nn.Linear(1, 1).parameters())
+"""
+# What Debian has in all images: another choice would make another Debian.
+DEBIAN = ["--apt", "openssh-server"]
 
 # With the wheel, made by the tests; each has some hundred megabytes, and so many stay.
 LABS = "test.local/lab:"
@@ -46,8 +54,10 @@ def start(program: Path) -> dict[str, str]:
     said = _ask(program, "up")
     _strengthen(program)
     there = _images()
-    if IMAGE not in there:
+    recipe = f"test.local/torch:{hashlib.sha256(repr((REQUIREMENTS, USED)).encode()).hexdigest()[:16]}"
+    if IMAGE not in there or there.get(recipe) != there[IMAGE]:
         _build_image(program)
+        _ctr("tag", "--force", IMAGE, recipe)
     labs = {digest for name, digest in there.items() if name.startswith(LABS)}
     if len(labs) > MOST_LABS:
         _ctr("remove", *(name for name, digest in there.items() if digest in labs))
@@ -86,17 +96,23 @@ def _build_image(program: Path) -> None:
     folder = Path("build/image").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     packages, scripts = folder / "packages", folder / "bin"
-    pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--root-user-action=ignore"]
-    subprocess.run([*pip, "--target", packages, *REQUIREMENTS], check=True)
+    if sys.version_info[:2] == (3, 11) and importlib.util.find_spec("torch"):  # they are here
+        site = Path(sysconfig.get_path("purelib"))
+        subprocess.run([sys.executable, ".make/copied.py", site, folder / "copied", *REQUIREMENTS], check=True)
+        (folder / "copied" / site.relative_to(site.parents[2])).rename(packages)
+        (folder / "copied" / "bin").rename(packages / "bin")
+    else:
+        pip = [python, "-m", "pip", "install", "--quiet", "--no-compile", "--root-user-action=ignore"]
+        subprocess.run([*pip, "--target", packages, *REQUIREMENTS], check=True)
     writing = {**os.environ, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": ""}
-    subprocess.run([python, "-c", f"import {USED}"], env=writing, check=True)
+    subprocess.run([python, "-S", "-c", USED], env=writing, check=True)
     (packages / "bin").rename(scripts)
     for script in scripts.iterdir():
         first, _, rest = script.read_bytes().partition(b"\n")
         if b"python" in first:
             script.write_bytes(b"#!/usr/bin/python3\n" + rest)
     places = {packages: "/usr/lib/python3/dist-packages", scripts: "/usr/local/bin"}
-    _ask(program, "image", IMAGE, "--copy", *(f"{here}:{there}" for here, there in places.items()))
+    _ask(program, "image", IMAGE, *DEBIAN, "--copy", *(f"{here}:{there}" for here, there in places.items()))
     shutil.rmtree(folder)
 
 

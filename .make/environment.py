@@ -60,14 +60,18 @@ def main() -> None:
 
     if subprocess.run([str(python), "-c", "import pip"], stderr=subprocess.DEVNULL).returncode:
         subprocess.run([str(python), "-m", "ensurepip"], check=True)  # uv makes environments without pip
-    find_torch = "import importlib.util, sys; sys.exit(importlib.util.find_spec('torch') is None)"
-    if subprocess.run([str(python), "-c", find_torch]).returncode:
-        print(f"Installing {args.torch}", flush=True)
-        pip(args.torch)
-    print(f"Installing what the project needs ({args.extras})", flush=True)
+
+    def has(module: str) -> bool:
+        find = f"import importlib.util, sys; sys.exit(importlib.util.find_spec('{module}') is None)"
+        return not subprocess.run([str(python), "-c", find]).returncode
+
+    torch = [] if has("torch") else [args.torch]
+    print(f"Installing what the project needs ({', '.join([*torch, args.extras])})", flush=True)
     Path("jupyterlab_t9kjob/labextension").mkdir(exist_ok=True)
+    # What builds the project is not installed a second time for that.
+    building = ["--no-build-isolation"] if has("hatch_jupyter_builder") and has("hatch_nodejs_version") else []
     # Most of the modules are never imported; those that are get compiled then.
-    pip("--no-compile", "--editable", f".[{args.extras}]")
+    pip("--no-compile", *building, *torch, "--editable", f".[{args.extras}]")
     if "dev" in args.extras.split(","):  # the tests' engine of another distribution
         pip("--no-compile", "--no-deps", "--no-build-isolation", "--editable", "./tests/third_party_engine")
 

@@ -31,8 +31,8 @@ open_page              `await open_page("stream")`; every answer is held against
 Environment: KUBECONFIG; T9KJOB_KUBECTL, the kubectl to call (words); T9KJOB_TEST_IMAGE; T9KJOB_TEST_VOLUMES, a folder
 that this machine and the nodes have at the same path (kind: `extraMounts`); T9KJOB_TEST_CLUSTER, what
 stops and starts the API server (words, to which `stop apiserver` is added); T9KJOB_BUILD_IMAGE, what builds an image
-with JupyterLab and the wheel (words, to which `NAME --pip REQUIREMENT…` is added), or T9KJOB_TEST_LAB_IMAGE, the name
-of one.
+of Debian 12 with its Python 3.11 (words, to which `NAME --copy SOURCE:PLACE…` is added, and `--apt PACKAGE…`), or
+T9KJOB_TEST_LAB_IMAGE, the name of one with JupyterLab and the wheel.
 """
 
 from __future__ import annotations

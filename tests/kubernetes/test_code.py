@@ -35,7 +35,9 @@ def sync_image(cluster: Kube) -> str:
         fcntl.flock(lock, fcntl.LOCK_EX)
         images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
         if not any(name in (image.get("names") or []) for image in images):
-            subprocess.run([*shlex.split(builder), name, "--copy", f"{SYNC}:/git-sync"], check=True)
+            # With what the git server's image has, whose Debian is there then.
+            parts = ["--apt", "openssh-server", "--copy", f"{SYNC}:/git-sync"]
+            subprocess.run([*shlex.split(builder), name, *parts], check=True)
     return name
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ class PodLab(Lab):
 
 @pytest.fixture(scope="module")
 def lab_image(cluster: Kube) -> str:
-    """Build an image with the wheel, unless there is one with the same."""
+    """Build an image with the wheel, from the environment that has it, unless there is one with the same."""
     if named := os.environ.get("T9KJOB_TEST_LAB_IMAGE"):
         return named
     builder = os.environ.get("T9KJOB_BUILD_IMAGE")
@@ -56,16 +57,34 @@ def lab_image(cluster: Kube) -> str:
         pytest.skip("cluster: neither T9KJOB_BUILD_IMAGE nor T9KJOB_TEST_LAB_IMAGE is set")
     with Path(tempfile.gettempdir(), "t9kjob-lab-image.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["make", "-s", "build"], cwd=ROOT, check=True)
+        subprocess.run(["make", "-s", "build/lab-newest/.t9kjob"], cwd=ROOT, check=True)
         wheel = next((ROOT / "build" / "dist").glob("*.whl"))
         jupyterlab = f"jupyterlab=={version('jupyterlab')}"
-        content = hashlib.sha256(wheel.read_bytes() + jupyterlab.encode()).hexdigest()
-        name = f"test.local/lab:{content[:16]}"
+        digest = hashlib.sha256(wheel.read_bytes() + jupyterlab.encode()).hexdigest()
+        name = f"test.local/lab:{digest[:16]}"
         images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
         if not any(name in (image.get("names") or []) for image in images):
-            command = [*shlex.split(builder), name, "--pip", jupyterlab, f"{wheel}[kubernetes,tensorboard]"]
-            subprocess.run(command, check=True)
+            with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
+                content = ["--pip", jupyterlab, f"{wheel}[kubernetes,tensorboard]"]
+                if sys.version_info[:2] == (3, 11):  # the image's: pip need not do again what it has done
+                    content = ["--copy", *installed(Path(folder))]
+                subprocess.run([*shlex.split(builder), name, "--apt", "openssh-server", *content], check=True)
     return name
+
+
+def installed(folder: Path) -> list[str]:
+    """Copy what pip has installed for the wheel into a folder; return the places that it has in an image."""
+    python = "lib/python3.11/site-packages"
+    wanted = ["jupyterlab", "jupyterlab_t9kjob[kubernetes,tensorboard]"]
+    site = ROOT / "build" / "lab-newest" / python
+    subprocess.run([sys.executable, ROOT / ".make" / "copied.py", site, folder, *wanted], check=True)
+    for script in (folder / "bin").iterdir():
+        text = script.read_bytes()
+        script.write_bytes(text.replace(f"{folder}/bin/python".encode(), b"/usr/bin/python3", 1))
+    places = {python: "/usr/lib/python3/dist-packages"} | {
+        name: f"/usr/local/{name}" for name in ("bin", "etc", "share")
+    }
+    return [f"{folder / here}:{there}" for here, there in places.items()]
 
 
 @contextmanager

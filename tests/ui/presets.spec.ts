@@ -19,7 +19,7 @@ const REASON = 'The machine is cleaned up at night.';
 
 test('presets, locks and a clone', async ({ page }) => {
   test.setTimeout(300_000);
-  page.setDefaultTimeout(25_000);
+  page.setDefaultTimeout(60_000);
   const lab = new OwnLab('presets', {
     traits: {
       presets: [
