@@ -170,12 +170,13 @@ describe('bad input of the experiments', () => {
     expect(screen.getAllByText(LONG).length).toBeGreaterThan(2); // label, note, description
     for (const tab of [/^Parameters/, /^Environment/, /^Files/]) {
       fireEvent.click(screen.getByRole('tab', { name: tab }));
-      await act(async () => undefined);
+      // The page renders at most every 250 ms.
+      await screen.findByRole('tab', { name: tab, selected: true });
       expect(screen.getAllByText(HOSTILE).length).toBeGreaterThan(1);
       expectPlain();
     }
     fireEvent.click(screen.getByRole('tab', { name: /^Parameters/ }));
-    screen.getByRole('row', { name: 'constructor 1' });
+    await screen.findByRole('row', { name: 'constructor 1' });
     model.dispose();
   });
 
@@ -192,7 +193,7 @@ describe('bad input of the experiments', () => {
     model.setVisible(true);
     render(<CompareView model={model} lab={lab} trans={trans} />);
     await screen.findByRole('heading', { name: '2 runs' });
-    await act(async () => undefined);
+    await screen.findByRole('row', { name: /^train\.hasOwnProperty/ });
     expectPlain();
     screen.getByRole('row', {
       name: new RegExp(
