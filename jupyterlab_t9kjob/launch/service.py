@@ -187,13 +187,11 @@ class Launch:
     ) -> tuple[JobSpec, list[Check]]:
         """Adapt another engine's spec to an engine that shares the lab's files, with the lab's paths."""
         spec, notes = await manifests.crossed(spec, source, target, self._jobs)
-        lab: Lab | None = None
-        if self._jobs.engines.has(source):
-            if self._jobs.engines.facts(source).shares_lab_filesystem:
-                return spec, notes
-            lab = await self._jobs.engines.lab(source)
-        lab, namespace = lab or Lab(), await self._namespace(source, namespace)
-        return await asyncio.to_thread(mounts.to_lab, spec, lab, namespace), notes
+        known = self._jobs.engines.has(source)
+        if known and self._jobs.engines.facts(source).shares_lab_filesystem:
+            return spec, notes
+        lab = await self._lab(source, "") if known else Lab()
+        return await asyncio.to_thread(mounts.to_lab, spec, lab, await self._namespace(source, namespace)), notes
 
     async def _namespace(self, engine: EngineName, namespace: str) -> str:
         """Return the given namespace, or the engine's default if it is empty."""

@@ -11,14 +11,19 @@ interface ICollectivesProps {
 }
 
 /** A table for each process group whose ranks wait: how each rank calls the collective, and which have not joined. */
-export function Collectives(props: ICollectivesProps): React.JSX.Element {
+export function Collectives(
+  props: ICollectivesProps
+): React.JSX.Element | null {
   const { collectives, trans } = props;
+  if (collectives.length === 0) {
+    return null;
+  }
   return (
-    <>
+    <div className="jp-t9k-Stacks-collectives">
       {collectives.map((collective, index) => (
         <CollectiveCard key={index} collective={collective} trans={trans} />
       ))}
-    </>
+    </div>
   );
 }
 

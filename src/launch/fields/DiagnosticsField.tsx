@@ -23,24 +23,26 @@ export function DiagnosticsField(): React.JSX.Element {
           : trans.__('Shown in the job’s Stacks tab when the job hangs.')
       }
     >
-      <CheckField
-        field={FIELD}
-        checked={chosen.stacks}
-        onChange={stacks =>
-          model.edit({ diagnostics: { ...chosen, stacks } }, FIELD)
-        }
-      >
-        {trans.__('Stacks on a signal, where py-spy may not trace')}
-      </CheckField>
-      <CheckField
-        field={`${FIELD}/collectives`}
-        checked={chosen.collectives}
-        onChange={collectives =>
-          model.edit({ diagnostics: { ...chosen, collectives } }, FIELD)
-        }
-      >
-        {trans.__('Last collectives of each rank (PyTorch flight recorder)')}
-      </CheckField>
+      <div className="jp-t9k-Launch-checkList">
+        <CheckField
+          field={FIELD}
+          checked={chosen.stacks}
+          onChange={stacks =>
+            model.edit({ diagnostics: { ...chosen, stacks } }, FIELD)
+          }
+        >
+          {trans.__('Stacks on a signal, where py-spy may not trace')}
+        </CheckField>
+        <CheckField
+          field={`${FIELD}/collectives`}
+          checked={chosen.collectives}
+          onChange={collectives =>
+            model.edit({ diagnostics: { ...chosen, collectives } }, FIELD)
+          }
+        >
+          {trans.__('Last collectives of each rank (PyTorch flight recorder)')}
+        </CheckField>
+      </div>
     </Row>
   );
 }
