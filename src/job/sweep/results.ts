@@ -150,6 +150,7 @@ export class ResultsModel implements IDisposable {
     }
     if (!this._isDisposed) {
       this._changed.emit();
+      this._refreshLater();
     }
   }
 
@@ -165,10 +166,19 @@ export class ResultsModel implements IDisposable {
     return this.jobs[0]?.sweep?.rule ?? null;
   }
 
-  /** Read the metrics again soon if a job runs, or ran when they were read. */
   private _onJobs(): void {
     this._changed.emit();
-    if (!this._timer && (this._wasActive || this.jobs.some(isActive))) {
+    this._refreshLater();
+  }
+
+  /**
+   * Read the metrics again soon if a job runs, or ran when they were read, or if they could not be read: metrics in
+   * files change without a change of their job.
+   */
+  private _refreshLater(): void {
+    const needed =
+      this._wasActive || this._failure !== null || this.jobs.some(isActive);
+    if (!this._timer && needed) {
       const wait = Math.max(0, this._readAt + INTERVAL - Date.now());
       this._timer = window.setTimeout(() => {
         this._timer = 0;

@@ -1,4 +1,5 @@
 import { Signal } from '@lumino/signaling';
+import { ApiError } from '../../../src/api/errors';
 import { JobSummary, MetricSummary } from '../../../src/api/types';
 import { ResultsModel } from '../../../src/job/sweep/results';
 import { IJobsModel } from '../../../src/tokens';
@@ -34,4 +35,35 @@ describe('ResultsModel', () => {
       model.dispose();
     }
   );
+
+  it('reads metrics of running jobs again, also if no job changes, and after an error', async () => {
+    jest.useFakeTimers();
+    const sweep = { id: 's', name: 's', number: 1, round: 0, values: {} };
+    const job = someJob({
+      phase: 'Running',
+      sweep: sweep as unknown as JobSummary['sweep']
+    });
+    const value: MetricSummary = { last: 1, least: 0, greatest: 2, at: 1 };
+    const getSweepResults = jest
+      .fn()
+      .mockResolvedValueOnce({ metrics: {} })
+      .mockRejectedValueOnce(new ApiError(503, { message: 'Slow disk' }))
+      .mockResolvedValue({ metrics: { [job.id]: { loss: value } } });
+    const list = [job];
+    const jobs = { jobs: list, api: { getSweepResults } };
+    Object.assign(jobs, { changed: new Signal(jobs) });
+    const model = new ResultsModel(jobs as unknown as IJobsModel, 's');
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(model.failure?.message).toBe('Slow disk');
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(model.metrics).toEqual(['loss']);
+    expect(model.failure).toBeNull();
+
+    list[0] = { ...job, phase: 'Succeeded' };
+    await jest.advanceTimersByTimeAsync(60_000);
+    // once after the end, for what the job wrote last
+    expect(getSweepResults).toHaveBeenCalledTimes(4);
+    model.dispose();
+    jest.useRealTimers();
+  });
 });
