@@ -96,7 +96,23 @@ class Reader:
     async def job(self, spec: JobSpec, path: str | None) -> Source | None:
         """Read the file that a job runs.
 
-        Returns None for a command, and for a module that is not in the form's file `path`.
+        Parameters
+        ----------
+        spec
+            The job.
+        path
+            Path of the form's file in the contents API; None without a file.
+
+        Returns
+        -------
+        source
+            The file, as it was read; None for a command, for a script of the job's repository, and for a module that is
+            not in the form's file.
+
+        Raises
+        ------
+        FieldError
+            If the path is not absolute, or `read` refuses the file.
         """
         if spec.entrypoint.kind == "module":
             return await self.module(spec.entrypoint.value, path)

@@ -14,7 +14,15 @@ MAX_UNREAD: Final = 10
 
 
 def missing_options(spec: JobSpec, source: Source) -> list[Check]:
-    """Warn of required options that have no value."""
+    """Warn of required options that have no value.
+
+    Parameters
+    ----------
+    spec
+        The job, with the arguments.
+    source
+        The job's script, with the options that it declares.
+    """
     return [
         Check(
             level="warning",
@@ -30,7 +38,15 @@ def missing_options(spec: JobSpec, source: Source) -> list[Check]:
 
 
 def repeated_options(spec: JobSpec, source: Source) -> list[Check]:
-    """Warn of options that the arguments contain more than once, because only the last one counts."""
+    """Warn of options that the arguments contain more than once, because only the last one counts.
+
+    Parameters
+    ----------
+    spec
+        The job, with the arguments.
+    source
+        The job's script, with the options that it declares.
+    """
     option_of = {
         flag: option
         for option in source.script.info.options

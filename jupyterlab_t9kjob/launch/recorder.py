@@ -92,6 +92,11 @@ class Recorder:
     async def place(self, spec: JobSpec, engine: str, namespace: str) -> None:
         """Write the recorder's folder if a job has it on its path and it does not exist.
 
+        Parameters
+        ----------
+        spec, engine, namespace
+            The job and its location.
+
         Raises
         ------
         FieldError

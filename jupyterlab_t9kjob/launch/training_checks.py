@@ -59,7 +59,15 @@ def training_checks(spec: JobSpec, source: Source, place: JobPlace) -> list[Chec
 
 
 def absolute_paths(spec: JobSpec, source: Source) -> set[str]:
-    """Return the absolute paths that a script or its options name."""
+    """Return the absolute paths that a script or its options name.
+
+    Parameters
+    ----------
+    spec
+        The job, whose arguments set the options.
+    source
+        The job's script.
+    """
     named = {str(finding.value) for finding in source.script.findings if finding.rule == "path"}
     given = {value for option in source.script.info.options if (value := _value(option, spec.args))}
     return named | {value for value in given if absolute_path(value)}
@@ -150,7 +158,20 @@ def _flag(option: ScriptOption) -> str:
 
 
 def nccl_option(spec: JobSpec, source: Source) -> tuple[Finding, ScriptOption | None] | None:
-    """Return where a script chooses the backend nccl, and the option that decides it; None if it does not."""
+    """Return where a script chooses the backend nccl, and the option that decides it; None if it does not.
+
+    Parameters
+    ----------
+    spec
+        The job, whose arguments set the options.
+    source
+        The job's script.
+
+    Returns
+    -------
+    choice
+        Place of the choice, and the option whose value is the backend; the option is None for a constant backend.
+    """
     for finding in source.script.findings:
         if finding.rule == "nccl":
             option = _option(source, finding.option)

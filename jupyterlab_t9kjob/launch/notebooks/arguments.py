@@ -29,7 +29,15 @@ def chosen_cells(args: list[str]) -> list[str] | None:
 
 
 def with_cells(args: list[str], keys: list[str]) -> list[str]:
-    """Return the arguments with another choice of cells."""
+    """Return the arguments with another choice of cells.
+
+    Parameters
+    ----------
+    args
+        The job's arguments. An earlier choice of cells is removed.
+    keys
+        Keys of the cells that run; no other cell does.
+    """
     rest: list[str] = []
     words = iter(args)
     for word in words:

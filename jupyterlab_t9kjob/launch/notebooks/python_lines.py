@@ -35,6 +35,15 @@ _USED: Final = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*(?:[.(]|$)", re.MULTILINE
 def python_lines(source: str, name: str, cell: int) -> Iterator[tuple[str, str | None]]:
     """Yield each line of a cell as Python, with the original line if it was commented out.
 
+    Parameters
+    ----------
+    source
+        Text of the cell, with at least one line that is not blank.
+    name
+        File name of the notebook, for messages.
+    cell
+        Number of the cell, from 1.
+
     Raises
     ------
     SourceError

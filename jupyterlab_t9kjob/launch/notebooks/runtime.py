@@ -4,6 +4,10 @@ The text of this module is part of each script that is made from a notebook. It 
 Python 3.8 or newer, because a kernel's Python may be old. Each process of the job runs each chosen cell. The processes
 of one machine run shell commands one after the other, except commands that start Python or a launcher: the processes
 of such a command may wait for each other. Packages are installed once on each node.
+
+The functions for IPython's commands take the text after the command, the notebook's global variables `names`, and the
+local variables `own` at the command. The text's variables are replaced first, a local one before a global one of the
+same name.
 """
 
 import __future__
@@ -76,7 +80,15 @@ def begin(path: "str | None", left_out: Any = (), parameters: Any = (), after: "
 
 
 def arguments(words: "list[str]", parameters: "dict[str, str]") -> "list[str]":
-    """Take the arguments of this script out of the job's arguments, and return those for the notebook."""
+    """Take the arguments of this script out of the job's arguments, and return those for the notebook.
+
+    Parameters
+    ----------
+    words
+        The job's arguments; the list is changed.
+    parameters
+        Kind of each parameter, as in `begin`.
+    """
     rest: list[str] = []
     while words:
         word = words.pop(0)
@@ -107,6 +119,20 @@ def value_of(name: str, kind: str, text: str) -> Any:
     """Return the value of a parameter with the type that it has in the notebook.
 
     An ``int`` parameter may get a ``float``. A text that is no Python literal is a string.
+
+    Parameters
+    ----------
+    name
+        Name of the parameter, for the message.
+    kind
+        Kind of the parameter, as in `begin`.
+    text
+        The value in the arguments.
+
+    Raises
+    ------
+    SystemExit
+        If the text is not of that kind.
     """
     if kind == "str":
         return text
@@ -126,7 +152,17 @@ def value_of(name: str, kind: str, text: str) -> Any:
 
 
 def run(name: str, text: str, names: "dict[str, Any]", key: str = "") -> None:
-    """Run a cell if the job chose it, then assign the parameters if the cell declares them."""
+    """Run a cell if the job chose it, then assign the parameters if the cell declares them.
+
+    Parameters
+    ----------
+    name, text
+        Name of the cell in tracebacks, and its code after a line break.
+    names
+        The notebook's global variables.
+    key
+        Key of the cell.
+    """
     chosen = state["chosen"]
     if key not in state["left_out"] if chosen is None else key in chosen:
         run_cell(name, text, names)
@@ -212,7 +248,24 @@ def turn(command: str) -> "Iterator[Any]":
 def call(command: str, once: bool = False, **options: Any) -> Any:
     """Run a shell command. The failure of a program raises an error, that of another command is printed.
 
-    With `once`, only the first process of each node runs the command.
+    Parameters
+    ----------
+    command
+        The command, as a shell reads it.
+    once
+        True if only the first process of each node runs the command.
+    **options
+        Arguments of `subprocess.run`.
+
+    Returns
+    -------
+    done
+        The ended process; None if another process of the node ran the command.
+
+    Raises
+    ------
+    RuntimeError
+        If the command runs the user's code and its exit code is not 0.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -286,7 +339,17 @@ def cd(path: str, names: "dict[str, Any]", own: "dict[str, Any]") -> None:
 
 
 def writefile(path: str, text: str, append: bool, names: "dict[str, Any]") -> None:
-    """Write the text of a cell to a file. The file is replaced at once, because all processes of a job write it."""
+    """Write the text of a cell to a file. The file is replaced at once, because all processes of a job write it.
+
+    Parameters
+    ----------
+    path, text
+        Path of the file, in which variables are replaced, and its new text.
+    append
+        True to add the text at the end of the file instead.
+    names
+        The notebook's global variables.
+    """
     path = os.path.expanduser(filled(path, names, {}).strip().strip("\"'"))
     if append:
         with open(path, "a", encoding="utf-8") as file:

@@ -147,7 +147,15 @@ class Program:
             return
 
     def evaluate(self, module: Module, node: ast.expr) -> Value:
-        """Return the value of an expression in a module's top level; UNKNOWN if only a run of the script tells it."""
+        """Return the value of an expression in a module's top level; UNKNOWN if only a run of the script tells it.
+
+        Parameters
+        ----------
+        module
+            The module; its statements are followed first.
+        node
+            The expression.
+        """
         try:
             scope = self._interpreter.execute_module(module)
             return self._interpreter.need(node, scope)

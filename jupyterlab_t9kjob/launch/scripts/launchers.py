@@ -81,14 +81,30 @@ def find_launcher(
 
 
 def runs_launcher(called: str, call: ast.Call) -> bool:
-    """Return True for ``runpy.run_module("torch.distributed.run")``."""
+    """Return True for ``runpy.run_module("torch.distributed.run")``.
+
+    Parameters
+    ----------
+    called
+        Full name of the called function.
+    call
+        The call.
+    """
     if called != "runpy.run_module" or not call.args or not isinstance(call.args[0], ast.Constant):
         return False
     return isinstance(call.args[0].value, str) and _LAUNCH_MODULE.match(call.args[0].value) is not None
 
 
 def scripts_run(called: str, call: ast.Call) -> Iterator[str]:
-    """Yield the scripts that a notebook's command runs: ``%run train.py``, ``!python train.py``."""
+    """Yield the scripts that a notebook's command runs: ``%run train.py``, ``!python train.py``.
+
+    Parameters
+    ----------
+    called
+        Full name of the called function.
+    call
+        The call. Its command must be a constant text.
+    """
     text = _word(call.args[0]) if call.args else None
     if text and called == "_t9kjob.run_file":
         name = text.split()[0]

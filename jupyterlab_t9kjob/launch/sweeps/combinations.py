@@ -18,7 +18,15 @@ TRIES_PER_ROW = 50
 
 
 def number_of_combinations(values: Mapping[str, Values], rows: Sequence[Row]) -> int | None:
-    """Return the number of all combinations of values and rows; None if a field has any number of an interval."""
+    """Return the number of all combinations of values and rows; None if a field has any number of an interval.
+
+    Parameters
+    ----------
+    values
+        Values by field.
+    rows
+        Rows of the file; empty without a file.
+    """
     if any(isinstance(choices, Interval) for choices in values.values()):
         return None
     return math.prod(len(choices) for choices in values.values() if isinstance(choices, list)) * max(len(rows), 1)

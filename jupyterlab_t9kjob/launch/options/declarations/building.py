@@ -98,7 +98,17 @@ def flags_sorted(flags: list[str]) -> list[str]:
 
 
 def argument_option(source: Source, call: Call, prefix: str = "") -> ScriptOption | None:
-    """Return the option of an ``add_argument`` call; None if it is hidden or its name is not known."""
+    """Return the option of an ``add_argument`` call; None if it is hidden or its name is not known.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    call
+        The call.
+    prefix
+        Not used.
+    """
     module = call.module
     names = [source.string(module, argument) for argument in call.node.args]
     flags = [name for name in names if name]

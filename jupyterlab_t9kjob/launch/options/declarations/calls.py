@@ -32,7 +32,20 @@ class Call:
         return self.name.rpartition(".")[2]
 
     def argument(self, index: int, name: str) -> ast.expr | None:
-        """Return an argument by position or keyword; None if the call does not have it."""
+        """Return an argument by position or keyword; None if the call does not have it.
+
+        Parameters
+        ----------
+        index
+            Position of the argument, from 0.
+        name
+            Name of the function's parameter.
+
+        Returns
+        -------
+        node
+            Expression of the argument; the keyword's if ``*`` precedes the position.
+        """
         plain = self.node.args[: index + 1]
         if len(plain) > index and not any(isinstance(argument, ast.Starred) for argument in plain):
             return plain[index]
@@ -44,5 +57,13 @@ class Call:
 
 
 def keyword_of(node: ast.Call, name: str) -> ast.expr | None:
-    """Return a keyword argument of a call; None if the call does not have it."""
+    """Return a keyword argument of a call; None if the call does not have it.
+
+    Parameters
+    ----------
+    node
+        The call.
+    name
+        Name of the argument.
+    """
     return next((keyword.value for keyword in node.keywords if keyword.arg == name), None)

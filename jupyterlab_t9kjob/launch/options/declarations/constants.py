@@ -36,7 +36,15 @@ class Member:
 
 
 def path_attribute(path: PathText, name: str) -> Any:
-    """Return the parent, stem or name of a `pathlib.Path`; UNKNOWN for other attributes."""
+    """Return the parent, stem or name of a `pathlib.Path`; UNKNOWN for other attributes.
+
+    Parameters
+    ----------
+    path
+        The path.
+    name
+        Name of the attribute.
+    """
     match name:
         case "parent":
             above = os.path.dirname(path.rstrip("/"))  # noqa: PTH120
@@ -50,7 +58,25 @@ def path_attribute(path: PathText, name: str) -> Any:
 
 
 def builtin(name: str, values: list[Any]) -> Any:
-    """Return the result of a function of Python; UNKNOWN for other functions."""
+    """Return the result of a function of Python; UNKNOWN for other functions.
+
+    Parameters
+    ----------
+    name
+        Full name of the function, without ``builtins.``.
+    values
+        Positional arguments; all must be known.
+
+    Returns
+    -------
+    result
+        The result; a range is a list of at most 2000 items.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If the function does not take the arguments.
+    """
     if name.rpartition(".")[2] == "Path" or name == "os.path.join":
         return PathText(os.path.join(*map(str, values)))
     converter = _CONVERTERS.get(name)
@@ -77,7 +103,17 @@ _CONVERTERS: Final[dict[str, Callable[[Any], Any]]] = {
 
 
 def written(module: Module, node: ast.Constant, value: Any) -> Any:
-    """Return a number together with its spelling in the source, such as ``1e-3``."""
+    """Return a number together with its spelling in the source, such as ``1e-3``.
+
+    Parameters
+    ----------
+    module
+        The module with the constant.
+    node
+        The constant.
+    value
+        Value of the constant; only an int or float gets a spelling.
+    """
     if type(value) not in (int, float) or node.lineno != node.end_lineno or node.lineno > len(module.lines):
         return value
     spelling = module.lines[node.lineno - 1].encode()[node.col_offset : node.end_col_offset].decode("utf-8", "replace")
@@ -85,7 +121,20 @@ def written(module: Module, node: ast.Constant, value: Any) -> Any:
 
 
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
-    """Return the result of an operator; UNKNOWN if an operand is not known, or if the result is too large."""
+    """Return the result of an operator; UNKNOWN if an operand is not known, or if the result is too large.
+
+    Parameters
+    ----------
+    op
+        The operator.
+    left, right
+        The operands.
+
+    Raises
+    ------
+    ArithmeticError, TypeError
+        If the operator does not take the operands.
+    """
     if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     if isinstance(op, ast.Div) and isinstance(left, PathText):

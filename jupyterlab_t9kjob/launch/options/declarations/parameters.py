@@ -83,7 +83,17 @@ class Parameter:
 
 
 def parameters_of(source: Source, module: Module, function: Function, *, method: bool = False) -> list[Parameter]:
-    """Return the parameters of a function, without ``*args``, ``**kwargs`` and the first one of a method."""
+    """Return the parameters of a function, without ``*args``, ``**kwargs`` and the first one of a method.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module, function
+        The module, and the function in it.
+    method
+        True leaves out the first parameter.
+    """
     texts = parameter_texts(function)
     arguments = function.args
     plain = [*arguments.posonlyargs, *arguments.args]
@@ -111,7 +121,17 @@ def parameters_of(source: Source, module: Module, function: Function, *, method:
 
 
 def is_dataclass(source: Source, module: Module, node: ast.ClassDef, left: int = MAX_BASES) -> bool:
-    """Return True for a dataclass, an attrs class or a pydantic model."""
+    """Return True for a dataclass, an attrs class or a pydantic model.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module, node
+        The module, and the class in it.
+    left
+        Number of further generations of bases to search.
+    """
     names = [dotted(one.func if isinstance(one, ast.Call) else one) or "" for one in node.decorator_list]
     if any(name.rpartition(".")[2] in {"dataclass", "define", "frozen", "attrs", "s"} for name in names):
         return True
@@ -125,7 +145,15 @@ def is_dataclass(source: Source, module: Module, node: ast.ClassDef, left: int =
 
 
 def bases_of(source: Source, module: Module, node: ast.ClassDef) -> tuple[list[tuple[Module, ast.ClassDef]], list[str]]:
-    """Return a class and its bases of the workspace, the first base first, and its bases in libraries by full name."""
+    """Return a class and its bases of the workspace, the first base first, and its bases in libraries by full name.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module, node
+        The module, and the class in it.
+    """
     own: list[tuple[Module, ast.ClassDef]] = []
     libraries: list[str] = []
     seen: list[ast.ClassDef] = []
@@ -151,7 +179,14 @@ def bases_of(source: Source, module: Module, node: ast.ClassDef) -> tuple[list[t
 def fields_of(source: Source, module: Module, node: ast.ClassDef, *, comments: bool = True) -> list[Parameter]:
     """Return the fields of a dataclass with those of its bases, in the order of its ``__init__``.
 
-    Their comments are descriptions if `comments` is true; texts below them always are.
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module, node
+        The module, and the class in it.
+    comments
+        True if comments beside and above a field describe it. Texts below a field always do.
     """
     found: dict[str, Parameter] = {}
     for owner, class_ in bases_of(source, module, node)[0]:
@@ -203,7 +238,15 @@ def _field(source: Source, module: Module, statement: ast.AnnAssign, name: str) 
 
 
 def made_by(source: Source, module: Module, factory: ast.expr) -> Any:
-    """Return what a default factory makes; UNKNOWN if only a run tells it."""
+    """Return what a default factory makes; UNKNOWN if only a run tells it.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module, factory
+        The module, and the factory's expression in it.
+    """
     if isinstance(factory, ast.Lambda):
         return source.value(module, factory.body)
     name = dotted(factory)
@@ -217,7 +260,15 @@ def made_by(source: Source, module: Module, factory: ast.expr) -> Any:
 
 
 def source_metadata(source: Source, module: Module, node: ast.expr | None) -> dict[str, Any]:
-    """Return the entries of a dict whose keys are constants; a value that only a run tells is UNKNOWN."""
+    """Return the entries of a dict whose keys are constants; a value that only a run tells is UNKNOWN.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module, node
+        The module, and the expression of the dict in it; None for no dict.
+    """
     if not isinstance(node, ast.Dict):
         value = source.value(module, node)
         return value if isinstance(value, dict) else {}
@@ -234,7 +285,13 @@ def _text_below(following: ast.stmt | None) -> str | None:
 
 
 def trailing_comment(module: Module, statement: ast.stmt) -> str | None:
-    """Return the comment at the end of a statement's last line."""
+    """Return the comment at the end of a statement's last line.
+
+    Parameters
+    ----------
+    module, statement
+        The module, and the statement in it.
+    """
     line = (module.lines[(statement.end_lineno or statement.lineno) - 1]).encode()
     rest = line[statement.end_col_offset or 0 :].decode("utf-8", "replace").strip()
     return _comment_text(rest) if rest.startswith("#") else None
@@ -256,7 +313,17 @@ def _comment_text(text: str) -> str | None:
 
 
 def apply_default(source: Source, parameter: Parameter, fields: list[Parameter]) -> None:
-    """Set the defaults of fields to those of a default such as ``Optimizer(lr=0.1)``, or of its factory."""
+    """Set the defaults of fields to those of a default such as ``Optimizer(lr=0.1)``, or of its factory.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    parameter
+        Parameter with the default.
+    fields
+        Fields of the parameter's class; they are changed.
+    """
     made: ast.AST | None = parameter.node
     if isinstance(made, ast.Lambda):
         made = made.body
@@ -268,7 +335,15 @@ def apply_default(source: Source, parameter: Parameter, fields: list[Parameter])
 
 
 def nested(found: Type, source: Source) -> tuple[Module, ast.ClassDef] | None:
-    """Return the dataclass that a type stands for; None for other types, and for a dataclass or None."""
+    """Return the dataclass that a type stands for; None for other types, and for a dataclass or None.
+
+    Parameters
+    ----------
+    found
+        The type.
+    source
+        The script and its modules.
+    """
     own = None if found.optional else found.definition
     return own if own is not None and is_dataclass(source, *own) else None
 
@@ -290,12 +365,28 @@ __all__ = [
 
 
 def names_class(source: Source, parameter: Parameter) -> bool:
-    """Return True if the annotation of a parameter names a class of the workspace."""
+    """Return True if the annotation of a parameter names a class of the workspace.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    parameter
+        The parameter.
+    """
     return bool(classes_named(source, parameter))
 
 
 def classes_named(source: Source, parameter: Parameter) -> list[tuple[Module, ast.ClassDef]]:
-    """Return the classes of the workspace that the annotation of a parameter names, in the order of the text."""
+    """Return the classes of the workspace that the annotation of a parameter names, in the order of the text.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    parameter
+        The parameter, whose line and module find the annotation.
+    """
     found: list[tuple[Module, ast.ClassDef]] = []
     for node in ast.walk(parameter.module.tree or ast.Module([], [])):
         if isinstance(node, ast.AnnAssign | ast.arg) and node.lineno == parameter.line and node.annotation is not None:

@@ -29,7 +29,15 @@ def definitions_in(node: ast.AST) -> Iterator[Function | ast.ClassDef]:
 
 
 def contains(node: ast.stmt, inner: ast.expr) -> bool:
-    """Return True if the text of a statement has an expression of the same module."""
+    """Return True if the text of a statement has an expression of the same module.
+
+    Parameters
+    ----------
+    node
+        The statement.
+    inner
+        The expression. Only the lines of both are compared.
+    """
     return node.lineno <= inner.lineno and (inner.end_lineno or inner.lineno) <= (node.end_lineno or node.lineno)
 
 

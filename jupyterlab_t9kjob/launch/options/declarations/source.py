@@ -26,6 +26,8 @@ MAX_ALIASES: Final = 10
 class Source:
     """The script and the modules of the workspace that it imports.
 
+    Most methods take a module, and an expression or definition `node` of that module; None is no expression.
+
     Parameters
     ----------
     program
@@ -56,7 +58,15 @@ class Source:
     def resolve(
         self, module: Module, node: ast.expr | None, left: int = MAX_ALIASES
     ) -> Definition | Module | Library | None:
-        """Return the definition of a name or attribute, followed through imports and other names."""
+        """Return the definition of a name or attribute, followed through imports and other names.
+
+        Parameters
+        ----------
+        module, node
+            The module, and the expression in it.
+        left
+            Number of further names to follow.
+        """
         name = dotted(node)
         if name is None:
             return None

@@ -72,7 +72,17 @@ def _option(source: Source, parameter: Parameter, name: str, command: str | None
 
 
 def parameters_of_class(source: Source, module: Module, node: object) -> list[Parameter]:
-    """Return the parameters of a class: the fields of a dataclass, or those of ``__init__``."""
+    """Return the parameters of a class: the fields of a dataclass, or those of ``__init__``.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module
+        The module with the class.
+    node
+        The class. Other objects have no parameters.
+    """
     if not isinstance(node, ast.ClassDef):
         return []
     if is_dataclass(source, module, node):

@@ -69,7 +69,24 @@ TEXT: Final = Type()
 
 
 def read_type(source: Source, module: Module, node: ast.expr | None, depth: int = 0) -> Type:
-    """Return the type that an annotation stands for."""
+    """Return the type that an annotation stands for.
+
+    Parameters
+    ----------
+    source
+        The script and its modules.
+    module
+        The module with the annotation.
+    node
+        The annotation; None if there is none.
+    depth
+        Number of types around the annotation. Annotations are read 12 deep.
+
+    Returns
+    -------
+    type
+        The type; TEXT if it is not known.
+    """
     if node is None or depth > 12:
         return TEXT
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -169,5 +186,17 @@ def annotated_call(found: Type, *names: str) -> ast.Call | None:
 
 
 def flag_of(call: ast.Call, name: str, source: Source, module: Module) -> bool:
-    """Return True if a keyword argument of a call is certainly True."""
+    """Return True if a keyword argument of a call is certainly True.
+
+    Parameters
+    ----------
+    call
+        The call.
+    name
+        Name of the argument.
+    source
+        The script and its modules.
+    module
+        The module with the call.
+    """
     return source.value(module, keyword_of(call, name)) is True

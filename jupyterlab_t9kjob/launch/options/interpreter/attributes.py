@@ -49,7 +49,33 @@ class Attributes(ABC):
     def invoke(
         self, function: Value, args: list[Value] | None, kwargs: dict[Value, Value], node: ast.Call, scope: Scope
     ) -> Value:
-        """Return the result of a call with evaluated arguments; `args` is None if they are not all known."""
+        """Return the result of a call with evaluated arguments.
+
+        Parameters
+        ----------
+        function
+            The called value.
+        args
+            Positional arguments; None if they are not all known.
+        kwargs
+            Keyword arguments by name; the key `REST` stands for further ones that are not known.
+        node
+            The call.
+        scope
+            Scope that contains the call.
+
+        Returns
+        -------
+        result
+            The result; UNKNOWN if only a run tells it.
+
+        Raises
+        ------
+        Stop
+            If the script exits in the call.
+        OutOfBudget, CallTooLong
+            If a limit of steps or time is reached.
+        """
 
     @abstractmethod
     def execute_module(self, module: Module) -> Scope:
@@ -69,7 +95,20 @@ class Attributes(ABC):
         return ModuleValue(submodule) if submodule is not None else UNKNOWN
 
     def attribute(self, value: Value, name: str) -> Value:
-        """Return an attribute of a value."""
+        """Return an attribute of a value.
+
+        Parameters
+        ----------
+        value
+            The value.
+        name
+            Name of the attribute.
+
+        Returns
+        -------
+        attribute
+            The attribute, or a `BoundMethod` if it may be a method; UNKNOWN if only a run tells it.
+        """
         match value:
             case ModuleValue(module=module):
                 return self.imported(ImportedName(module, name))

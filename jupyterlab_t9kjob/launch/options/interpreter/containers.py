@@ -153,7 +153,17 @@ def format_percent(text: str, arguments: Value) -> Value:
 
 
 def format_value(value: Value, conversion: str, spec: str) -> str | None:
-    """Return the text of a value in an f-string or of ``str.format``; None if it is not known."""
+    """Return the text of a value in an f-string or of ``str.format``; None if it is not known.
+
+    Parameters
+    ----------
+    value
+        The value.
+    conversion
+        ``r``, ``s`` or ``a``; empty for none.
+    spec
+        Format after the colon. A number of more than 3 digits in it gives None.
+    """
     if isinstance(value, EnumMember | Unknown) or not is_constant(value) or re.search(r"\d{4}", spec):
         return None
     try:
@@ -228,7 +238,15 @@ def subscript(value: Value, key: Value) -> Value:
 
 
 def string_method(text: str, name: str, args: list[Value], kwargs: dict[Value, Value]) -> Value:
-    """Return the result of a method of `str` or `pathlib.Path`."""
+    """Return the result of a method of `str` or `pathlib.Path`.
+
+    Parameters
+    ----------
+    text
+        The string or path.
+    name, args, kwargs
+        Name and arguments of the method.
+    """
     if isinstance(text, PathText):
         if name in PATH_METHODS:
             return text
@@ -263,7 +281,15 @@ def _format(text: str, args: list[Value], kwargs: dict[Value, Value]) -> Value:
 
 
 def list_method(heap: Heap, value: ListValue, name: str, args: list[Value]) -> Value:
-    """Run a method of a list or set."""
+    """Run a method of a list or set.
+
+    Parameters
+    ----------
+    heap, value
+        The heap that writes the change, and the list.
+    name, args
+        Name and arguments of the method.
+    """
     items = value.items
     if items is None:
         return UNKNOWN
@@ -299,7 +325,15 @@ def list_method(heap: Heap, value: ListValue, name: str, args: list[Value]) -> V
 
 
 def dict_method(heap: Heap, value: DictValue, name: str, args: list[Value], kwargs: dict[Value, Value]) -> Value:
-    """Run a method of a dict."""
+    """Run a method of a dict.
+
+    Parameters
+    ----------
+    heap, value
+        The heap that writes the change, and the dict.
+    name, args, kwargs
+        Name and arguments of the method.
+    """
     contents = value.contents
     match name, args:
         case "keys", []:

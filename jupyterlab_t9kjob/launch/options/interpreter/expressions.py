@@ -51,10 +51,31 @@ class Expressions(Attributes):
 
     @abstractmethod
     def call(self, node: ast.Call, scope: Scope) -> Value:
-        """Return the result of a call."""
+        """Return the result of a call.
+
+        Parameters
+        ----------
+        node
+            The call.
+        scope
+            Scope that contains the call.
+
+        Raises
+        ------
+        Stop
+            If the script exits in the call.
+        """
 
     def need(self, node: ast.expr, scope: Scope) -> Value:
-        """Return the value of an expression, with calls and imports that were put off until now."""
+        """Return the value of an expression, with calls and imports that were put off until now.
+
+        Parameters
+        ----------
+        node
+            The expression.
+        scope
+            Scope that contains the expression.
+        """
         return self.force(self.evaluate(node, scope))
 
     def force(self, value: Value) -> Value:
@@ -73,7 +94,22 @@ class Expressions(Attributes):
         return UNKNOWN
 
     def evaluate(self, node: ast.expr, scope: Scope) -> Value:
-        """Return the value of an expression; the result may be a `Deferred` or an `ImportedName`."""
+        """Return the value of an expression; the result may be a `Deferred` or an `ImportedName`.
+
+        Parameters
+        ----------
+        node
+            The expression.
+        scope
+            Scope that contains the expression.
+
+        Raises
+        ------
+        Stop
+            If the script exits in a call of the expression.
+        OutOfBudget, CallTooLong
+            If a limit of steps or time is reached.
+        """
         self.state.step()
         method = getattr(self, f"_{type(node).__name__}", None)
         if method is None or self._depth > 4 * MAX_DEPTH:
@@ -272,7 +308,17 @@ class Expressions(Attributes):
         return True
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """Bind the names of a target of an assignment or loop."""
+        """Bind the names of a target of an assignment or loop.
+
+        Parameters
+        ----------
+        target
+            The target. Attributes and items are left to the subclass.
+        value
+            The assigned value; an item of a loop.
+        scope
+            Scope that contains the statement.
+        """
         if isinstance(target, ast.Name):
             owner = scope.declared.get(target.id, scope)
             self.state.heap.write(owner, target.id, value)
@@ -286,7 +332,20 @@ class Expressions(Attributes):
             self.assign(target.value, UNKNOWN, scope)
 
     def defaults(self, arguments: ast.arguments, scope: Scope) -> dict[str, Value]:
-        """Return the values of the defaults of parameters."""
+        """Return the values of the defaults of parameters.
+
+        Parameters
+        ----------
+        arguments
+            Parameters of a function.
+        scope
+            Scope that contains the function.
+
+        Returns
+        -------
+        defaults
+            Values by the names of the parameters that have a default.
+        """
         positional = [*arguments.posonlyargs, *arguments.args]
         late = positional[len(positional) - len(arguments.defaults) :]
         found = {arg.arg: self.evaluate(node, scope) for arg, node in zip(late, arguments.defaults, strict=True)}
@@ -296,7 +355,15 @@ class Expressions(Attributes):
         return found
 
     def text(self, node: ast.expr, scope: Scope) -> str | None:
-        """Return a text whose unknown parts are replaced by an ellipsis; None if no part is known."""
+        """Return a text whose unknown parts are replaced by an ellipsis; None if no part is known.
+
+        Parameters
+        ----------
+        node
+            The expression.
+        scope
+            Scope that contains the expression.
+        """
         value = self.need(node, scope)
         if isinstance(value, str):
             return value

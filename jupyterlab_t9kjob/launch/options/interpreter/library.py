@@ -52,7 +52,15 @@ HARMLESS: Final = frozenset(
 
 
 def call_library(name: str, args: Args, kwargs: dict[Value, Value]) -> Value:
-    """Return the result of a library's function; UNKNOWN if it is not modelled or its arguments are not known."""
+    """Return the result of a library's function; UNKNOWN if it is not modelled or its arguments are not known.
+
+    Parameters
+    ----------
+    name
+        Full name of the function, with ``builtins.`` for those of Python.
+    args, kwargs
+        Evaluated arguments.
+    """
     found = _FUNCTIONS.get(name)
     if found is not None:
         try:

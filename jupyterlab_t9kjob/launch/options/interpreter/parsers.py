@@ -131,14 +131,34 @@ class Subcommands:
 def make_parser(
     type_: ClassValue | Library, args: list[Value], kwargs: dict[Value, Value], node: ast.AST, module: Module
 ) -> Parser:
-    """Return a new parser."""
+    """Return a new parser.
+
+    Parameters
+    ----------
+    type_
+        The parser's class.
+    args, kwargs
+        Evaluated arguments of the class.
+    node
+        The call; its line is that of the parser.
+    module
+        The module with the call.
+    """
     parser = Parser(type_, getattr(node, "lineno", 1), module)
     configure(parser, args, kwargs)
     return parser
 
 
 def configure(parser: Parser, args: list[Value], kwargs: dict[Value, Value]) -> None:
-    """Set the arguments of a parser's class, as its ``__init__`` does."""
+    """Set the arguments of a parser's class, as its ``__init__`` does.
+
+    Parameters
+    ----------
+    parser
+        The parser; it is changed, and its ``parents`` give it their options.
+    args, kwargs
+        Evaluated arguments of the class.
+    """
     parser.kwargs = dict(zip(("prog", "usage", "description", "epilog", "parents"), args, strict=False)) | kwargs
     parents = parser.kwargs.get("parents")
     for parent in items_of(parents) or []:
@@ -154,7 +174,20 @@ def configure(parser: Parser, args: list[Value], kwargs: dict[Value, Value]) -> 
 
 
 def attribute(owner: Parser | Group | Subcommands | Action, name: str) -> Value:
-    """Return an attribute of a parser, group, or option."""
+    """Return an attribute of a parser, group, or option.
+
+    Parameters
+    ----------
+    owner
+        The object.
+    name
+        Name of the attribute.
+
+    Returns
+    -------
+    attribute
+        The attribute, or a `BoundMethod` for a name that may be a method; UNKNOWN if only a run tells it.
+    """
     if name in owner.contents:
         return owner.contents[name]
     if isinstance(owner, Parser):
@@ -180,7 +213,17 @@ def attribute(owner: Parser | Group | Subcommands | Action, name: str) -> Value:
 
 
 def set_attribute(owner: Parser | Action, name: str, value: Value) -> None:
-    """Set an attribute of a parser or option that the model follows."""
+    """Set an attribute of a parser or option that the model follows.
+
+    Parameters
+    ----------
+    owner
+        The parser or option; it is changed.
+    name
+        Name of the attribute. Names that are not in `_OF_OPTION` or `_OF_PARSER` are ignored.
+    value
+        The value.
+    """
     followed = _OF_OPTION if isinstance(owner, Action) else _OF_PARSER
     if name in followed:
         owner.kwargs[name] = value
@@ -224,7 +267,20 @@ class ParserCall:
         self._kwargs = kwargs
 
     def run(self, owner: Parser | Group | Subcommands, name: str) -> Value:
-        """Return the result of a method."""
+        """Return the result of a method.
+
+        Parameters
+        ----------
+        owner
+            Object of the method; it is changed.
+        name
+            Name of the method.
+
+        Returns
+        -------
+        result
+            The result; UNKNOWN for methods that are not modelled.
+        """
         if isinstance(owner, Subcommands):
             return self._add_parser(owner) if name == "add_parser" else UNKNOWN
         parser = owner if isinstance(owner, Parser) else owner.parser

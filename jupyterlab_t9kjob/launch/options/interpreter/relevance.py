@@ -48,7 +48,20 @@ class Relevance:
         return False
 
     def relevant(self, node: ast.AST, module: Module) -> bool:
-        """Return True if a function or class, or code that it names, uses one of the words."""
+        """Return True if a function or class, or code that it names, uses one of the words.
+
+        Parameters
+        ----------
+        node
+            The function, class or other node.
+        module
+            The module with the node.
+
+        Returns
+        -------
+        relevant
+            True also if too many nodes were examined before.
+        """
         known = self._known.get(id(node))
         if known is not None:
             return known

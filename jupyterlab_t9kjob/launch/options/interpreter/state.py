@@ -53,7 +53,17 @@ class Heap:
         self._journals: list[dict[Place, tuple[Owner, Value]]] = []
 
     def write(self, owner: Owner, key: Value, value: Value) -> None:
-        """Set the contents of a scope or value; MISSING removes the key."""
+        """Set the contents of a scope or value; MISSING removes the key.
+
+        Parameters
+        ----------
+        owner
+            The scope or value.
+        key
+            A name, an attribute, or a key of a dict; ``items`` of a list.
+        value
+            The new contents.
+        """
         if self._journals:
             self._journals[-1].setdefault((id(owner), key), (owner, owner.contents.get(key, MISSING)))
         _set(owner, key, value)
@@ -91,7 +101,13 @@ def _set(owner: Owner, key: Value, value: Value) -> None:
 
 
 def same(left: Value, right: Value) -> bool:
-    """Return True if two values are certainly the same."""
+    """Return True if two values are certainly the same.
+
+    Parameters
+    ----------
+    left, right
+        The values. UNKNOWN is the same as UNKNOWN only.
+    """
     if left is right:
         return True
     if type(left) is not type(right) or isinstance(left, Unknown):
@@ -208,7 +224,15 @@ def source_text(node: ast.AST) -> str:
 
 
 def negation(test: ast.expr, text: str) -> str:
-    """Return the text of the negation of a condition, whose own text is given."""
+    """Return the text of the negation of a condition, whose own text is given.
+
+    Parameters
+    ----------
+    test
+        The condition.
+    text
+        Text of the condition, as `source_text` returns it.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return text.removeprefix("not ")
     simple = isinstance(test, ast.Name | ast.Attribute | ast.Call | ast.Subscript)

@@ -84,7 +84,15 @@ class Interpreter(Calls):
         return scope
 
     def execute(self, body: list[ast.stmt], scope: Scope) -> str:
-        """Follow statements and return how they end: NEXT, RETURN, BREAK, CONTINUE or STOP."""
+        """Follow statements and return how they end: NEXT, RETURN, BREAK, CONTINUE or STOP.
+
+        Parameters
+        ----------
+        body
+            The statements, in order.
+        scope
+            Scope in which they run.
+        """
         for index, node in enumerate(body):
             self.state.step()
             if isinstance(node, _SKIPPED) and self.settled and not self._matter(body[index:], scope.module):

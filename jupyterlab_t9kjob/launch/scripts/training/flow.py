@@ -102,14 +102,34 @@ class Flow:
                 yield path, module, site.call
 
     def calls_in(self, facts: Facts, module: Observed, names: Collection[str]) -> Iterator[Call]:
-        """Yield the calls in one module of functions with these last names that are likely to run."""
+        """Yield the calls in one module of functions with these last names that are likely to run.
+
+        Parameters
+        ----------
+        facts, module
+            Facts and training facts of the module.
+        names
+            Last parts of the names of functions.
+        """
         return (call for call in module.calls if call.last in names and self._runs(facts, call))
 
     def _runs(self, facts: Facts, call: Call) -> bool:
         return self.reaches(facts, call.line, call.scope, main=call.main)
 
     def reaches(self, facts: Facts, line: int, scope: Scope, *, main: bool) -> bool:
-        """Return True if code in a line and scope of a module is likely to run."""
+        """Return True if code in a line and scope of a module is likely to run.
+
+        Parameters
+        ----------
+        facts
+            Facts of the module.
+        line
+            Line of the code, from 1.
+        scope
+            Top-level function or class, and innermost function, that contain the code; None where there is none.
+        main
+            True for code that runs only if the module is run as a script.
+        """
         return self._closure.reach.runs(facts, Place(line, "", *scope, main=main))
 
     # -- values --------------------------------------------------------------------------------------------------------
@@ -224,7 +244,15 @@ class Flow:
     # -- conditions ----------------------------------------------------------------------------------------------------
 
     def one_process(self, call: Call, module: Observed) -> bool:
-        """Return True if a call runs in one process only, or if that can't be excluded."""
+        """Return True if a call runs in one process only, or if that can't be excluded.
+
+        Parameters
+        ----------
+        call
+            The call.
+        module
+            Module that contains the call.
+        """
         if self._by_conditions(call.conditions) or self._guarded(call.scope, 0):
             return True
         return bool(call.conditions) and self._told_main(call.scope)
@@ -243,7 +271,17 @@ class Flow:
         )
 
     def only_if(self, scope: Scope, names: re.Pattern[str], depth: int = 0) -> bool:
-        """Return True if a function's name, or the conditions of all its calls, have certain identifiers."""
+        """Return True if a function's name, or the conditions of all its calls, have certain identifiers.
+
+        Parameters
+        ----------
+        scope
+            Top-level function or class, and innermost function. Returns False outside of functions.
+        names
+            Pattern of the identifiers.
+        depth
+            Number of callers that were followed to the function. Callers are followed 5 deep.
+        """
         owner, function = scope
         if function is None or depth > 5:
             return False
