@@ -49,7 +49,7 @@ def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> li
             points = _points(overview, request) if overview is not None else []
         if series is None:
             continue
-        # An overview has little more than two samples a pixel: not worth another look.
+        # An overview has little more than two samples a pixel, so it is not reduced again.
         shown = points if len(points) <= 3 * width else reduced(points, width)
         found.append(
             Curve.model_construct(

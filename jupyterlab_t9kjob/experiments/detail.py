@@ -89,7 +89,7 @@ def association_of(entry: dict[str, str], run: Path, root: ContentsRoot, places:
     Parameters
     ----------
     entry
-        What the run's file says.
+        Entry of the run's file.
     run
         The run's folder.
     root

@@ -19,7 +19,7 @@ class Facts:
     Attributes
     ----------
     status
-        `Running`, `Complete` or `Error`, or what the file says instead.
+        `Running`, `Complete`, `Error`, or another text from the file.
     started, ended
         Seconds since the epoch.
     parameters, environment
@@ -146,11 +146,11 @@ class Source(Protocol):
         folder
             The run.
         files
-            What `files` returned.
+            Result of `files`.
         log
-            What was read before.
+            Metrics that were read before, to which the new values are added.
         end
-            When to stop.
+            Time of `time.monotonic` at which reading stops, in seconds.
         """
         ...
 

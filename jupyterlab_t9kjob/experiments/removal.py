@@ -1,4 +1,4 @@
-"""Deletes the folders of runs and artifacts, or a run's event files: lists first what goes, and deletes just that."""
+"""Deletes the folders of runs and artifacts, or a run's event files: lists them first, and deletes only these."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def listed(targets: Sequence[Target]) -> Removal:
-    """Return what is deleted with some runs and artifacts (blocking)."""
+    """Return the folders of some runs and artifacts, which `removed` deletes (blocking)."""
     items = []
     for target in targets:
         if target.whole:
@@ -89,12 +89,12 @@ def listed(targets: Sequence[Target]) -> Removal:
 
 
 def removed(targets: Sequence[Target]) -> Removal:
-    """Delete the folders of some runs and artifacts (blocking), and return what was deleted.
+    """Delete the folders of some runs and artifacts (blocking), and return the folders.
 
     Raises
     ------
     Conflict
-        If a folder can't be deleted; those before it are gone.
+        If a folder can't be deleted; the folders before it were deleted.
     """
     items = listed(targets)
     for target in targets:
@@ -131,7 +131,7 @@ def _delete_files(target: Target) -> None:
         raise _not_deleted(target.folder, error) from error
     inner = {(target.folder / name).parent for name in names} - {target.folder}
     for folder in [*inner, *([target.folder] if target.path else [])]:
-        with contextlib.suppress(OSError):  # Something else is in it.
+        with contextlib.suppress(OSError):  # The folder has other files.
             folder.rmdir()
 
 

@@ -151,7 +151,7 @@ class Series:
     kept
         The samples of all buckets.
     parts
-        Where the values are; empty if that is not known.
+        Parts of files with the values; empty if they are not known.
     most
         Largest number of buckets.
     """
@@ -287,7 +287,7 @@ class Series:
         return found
 
     def _extremes(self, values: Sequence[float], at: int, locate: Locate) -> tuple[Sample, ...]:
-        """Return the smallest and the largest of some values; note what they mean for the whole."""
+        """Return the smallest and the largest of some values; update the summary of the metric with them."""
         if not math.isfinite(sum(values)):
             finite = [(value, index) for index, value in enumerate(values) if math.isfinite(value)]
             self._note_bad([at + index for index, value in enumerate(values) if not math.isfinite(value)], locate)
@@ -332,7 +332,7 @@ class Series:
 
 @cache
 def _numpy() -> Any:
-    """Return numpy, which is there where TensorBoard is; None without it. It is imported for large files only."""
+    """Return numpy, which TensorBoard requires; None if it is not installed. It is imported for large files only."""
     try:
         import numpy
     except ImportError:

@@ -343,7 +343,7 @@ class Experiments:
             self._watches[top] = spawn(self._follow(top), f"watch the runs below {top}")
 
     async def _follow(self, top: Path) -> None:
-        """Search a folder and look for changes until nobody has asked for it for a while."""
+        """Search a folder and check it for changes until no page has asked for it for `WATCH_SECONDS`."""
         rolling = 0
         while time.monotonic() - self._asked[top] < WATCH_SECONDS:
             try:

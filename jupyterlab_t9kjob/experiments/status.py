@@ -91,11 +91,11 @@ def status_of(facts: Facts, job: JobSummary | None, written_at: float) -> Status
     Parameters
     ----------
     facts
-        What its files say.
+        Facts from its files.
     job
         Its job, if that is known.
     written_at
-        When a file of the run was changed last.
+        Time of the last change of a file of the run, in seconds since the epoch.
     """
     match facts.status:
         case "Complete":
@@ -124,7 +124,7 @@ def sentence_of(status: Status, facts: Facts, job: JobSummary | None, epoch: flo
     status
         The status.
     facts
-        What the files say.
+        Facts from the files.
     job
         The run's job, if that is known.
     epoch

@@ -28,7 +28,7 @@ _LARGER_IS_BETTER: Final = re.compile(
 
 
 def goal_of(metric: str) -> Literal["min", "max"] | None:
-    """Return which value of a metric is the best, by its name; None if the name does not tell."""
+    """Return which value of a metric is the best, by its name; None if the name is not known."""
     name = metric.rpartition(".")[2].rpartition("/")[2]
     if _SMALLER_IS_BETTER.search(name):
         return "min"

@@ -254,7 +254,15 @@ class ApiHandler(Answers, APIHandler):
         return text == "true"
 
     def reply(self, model: Model, status: int = 200) -> None:
-        """Answer with a model."""
+        """Answer with a model as JSON.
+
+        Parameters
+        ----------
+        model
+            The answer.
+        status
+            Status of the HTTP answer.
+        """
         self.set_status(status)
         self.finish(model.model_dump_json())
 

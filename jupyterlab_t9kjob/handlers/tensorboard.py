@@ -223,7 +223,7 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
         # The server's own policies stay as well; browsers apply all of them.
         policies = headers.get_list("Content-Security-Policy")
         if headers.get("Content-Type", "").startswith("image/"):
-            policies.append("sandbox")  # A logged SVG must not run scripts with the rights of this origin.
+            policies.append("sandbox")  # A logged SVG must not run scripts with the permissions of this origin.
         for name, value in headers.items():
             if name != "Content-Security-Policy":
                 self.set_header(name, below(value, prefix, base) if name == "Location" else value)

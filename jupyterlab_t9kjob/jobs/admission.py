@@ -44,7 +44,22 @@ Admit = Callable[[JobSpec, str, str], Awaitable[Admission]]
 
 
 async def agreed(admitted: Admission, check: Callable[[JobSpec, str], Awaitable[None]], engine: str) -> Admission:
-    """Return an admission whose spec, to which the code was added, passes a check; another one is finished."""
+    """Return an admission whose spec passes a check. The spec already names the snapshot of its code.
+
+    Parameters
+    ----------
+    admitted
+        The admission.
+    check
+        Awaited with the spec and the engine; raises an error to refuse the spec.
+    engine
+        Name of the engine.
+
+    Raises
+    ------
+    FieldError
+        If the check refuses the spec. The admission is finished without a job.
+    """
     try:
         await check(admitted.spec, engine)
     except BaseException:
@@ -56,7 +71,19 @@ async def agreed(admitted: Admission, check: Callable[[JobSpec, str], Awaitable[
 async def finished(admitted: Admission, creation: Awaitable[Job]) -> Job:
     """Return the job of a creation, and finish its admission.
 
-    The admission stays open if nobody knows whether the job exists: the answer was lost, or the server stops.
+    The admission stays open if it is unknown whether the job exists: the answer was lost, or the server stops.
+
+    Parameters
+    ----------
+    admitted
+        The admission.
+    creation
+        Creates the job.
+
+    Raises
+    ------
+    JobError
+        If the creation fails. After an error with a status below 500, the admission is finished without a job.
     """
     try:
         job = await creation

@@ -35,7 +35,20 @@ log = logging.getLogger(__name__)
 
 
 async def events_of(engine: Engine, uid: str) -> list[Event]:
-    """Return a job's events; none if the engine records none."""
+    """Return a job's events; none if the engine records none.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    uid
+        The job's uid on the engine.
+
+    Raises
+    ------
+    NotFound
+        If there is no such job.
+    """
     if isinstance(engine, HasEvents):
         return await engine.events(uid)
     await engine.job(uid)  # Raises an error if the job does not exist.
@@ -44,6 +57,13 @@ async def events_of(engine: Engine, uid: str) -> list[Event]:
 
 async def manifest_of(engine: Engine, uid: str) -> ManifestView:
     """Return a job's manifest.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    uid
+        The job's uid on the engine.
 
     Raises
     ------
@@ -104,21 +124,52 @@ async def manifest_schema_of(engine: Engine) -> KindSchema:
 
 
 async def volumes_of(engine: Engine, namespace: str) -> list[Volume]:
-    """Return the volumes that a job can mount; an empty namespace is the engine's own."""
+    """Return the volumes that a job can mount; none if the engine has no volumes.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    namespace
+        Namespace of the job; empty for the engine's default.
+
+    Raises
+    ------
+    NotAllowed
+        If the account has no permission to list volumes.
+    FieldError
+        If the namespace does not exist.
+    """
     if not isinstance(engine, HasVolumes):
         return []
     return await engine.volumes(namespace or (await engine.info()).default_namespace)
 
 
 async def queues_of(engine: Engine, namespace: str) -> QueueList:
-    """Return the queues that a job can be put into; an empty namespace is the engine's own."""
+    """Return the queues that a job can be put into; none, with the reason, if the engine has no queues.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    namespace
+        Namespace of the job; empty for the engine's default.
+    """
     if not isinstance(engine, HasQueues):
         return QueueList(limited=_("{engine} has no queues.", engine=engine.label))
     return await engine.queues(namespace or (await engine.info()).default_namespace)
 
 
 async def capacity_of(engine: Engine, namespace: str) -> Capacity:
-    """Return the free resources of an engine; without any if the engine does not report them."""
+    """Return the free resources of an engine; none, with the reason, if the engine does not report them.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    namespace
+        Namespace whose quotas are part of the answer; empty for all watched namespaces.
+    """
     if not isinstance(engine, HasCapacity):
         limited = _("{engine} does not report what is free.", engine=engine.label)
         return Capacity(time=time.time(), limited=limited)
@@ -133,7 +184,15 @@ async def nodes_of(engine: Engine) -> NodeList:
 
 
 def failed_info(engine: Engine, error: Exception) -> EngineInfo:
-    """Return the state of an engine that failed with an error."""
+    """Return the state of an engine that failed: unavailable, with the error as the reason.
+
+    Parameters
+    ----------
+    engine
+        The engine.
+    error
+        The error.
+    """
     reason = _(
         "The engine failed with an error of its own: {error}. The server's log has more.",
         error=f"{type(error).__name__}: {error}",

@@ -85,7 +85,7 @@ class Engines:
         )
 
     def attend(self) -> Callable[[], None]:
-        """Tell the engines that a page is open; return a function to call when no page is open any more."""
+        """Notify the engines that a page is open; return a function to call when no page is open any more."""
         return self._subscribed(lambda engine: engine.attend() if isinstance(engine, Attends) else None)
 
     def capacity_source(self) -> CapacitySource:
@@ -169,15 +169,56 @@ class Engines:
         return await manifest_schema_of(self.get(engine))
 
     async def volumes(self, engine: str, namespace: str) -> list[Volume]:
-        """Return the volumes that a job in a namespace can mount; an empty namespace stands for the default."""
+        """Return the volumes that a job in a namespace can mount.
+
+        Parameters
+        ----------
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; empty for the engine's default.
+
+        Raises
+        ------
+        NotAllowed
+            If the account has no permission to list volumes.
+        FieldError
+            If there is no such engine or namespace.
+        """
         return await volumes_of(self.get(engine), namespace)
 
     async def queues(self, engine: str, namespace: str) -> QueueList:
-        """Return the queues that take jobs of a namespace; an empty namespace stands for the default."""
+        """Return the queues that take jobs of a namespace.
+
+        Parameters
+        ----------
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the job; empty for the engine's default.
+
+        Raises
+        ------
+        FieldError
+            If there is no such engine.
+        """
         return await queues_of(self.get(engine), namespace)
 
     async def capacity(self, engine: str, namespace: str) -> Capacity:
-        """Return the free resources of an engine, and the quotas of a namespace (empty: of all watched ones)."""
+        """Return the free resources of an engine, and the quotas of a namespace.
+
+        Parameters
+        ----------
+        engine
+            Name of the engine.
+        namespace
+            Namespace of the quotas; empty for all watched namespaces.
+
+        Raises
+        ------
+        FieldError
+            If there is no such engine.
+        """
         return await capacity_of(self.get(engine), namespace)
 
     async def nodes(self, engine: str) -> NodeList:

@@ -35,7 +35,7 @@ class Metrics:
     Attributes
     ----------
     of
-        What the keys of a series are: steps of event files, or the numbers of the reports in a log, from 1.
+        Meaning of the keys of a series: steps of event files, or the numbers of the reports in a log, from 1.
     series
         Values by name of the metric.
     """

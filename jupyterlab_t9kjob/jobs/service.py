@@ -137,7 +137,12 @@ class JobService:
     async def follow_logs(self, ident: str, grown: Callable[[], None] = lambda: None) -> Callable[[], None]:
         """Keep a job's logs up to date until the returned function is called.
 
-        `grown` is called after this server has received more of the logs.
+        Parameters
+        ----------
+        ident
+            The job's id.
+        grown
+            Called after this server has received more of the logs.
         """
         engine, uid = self.engines.find(ident)
         moved, close = self._mirror.open(ident, grown)
@@ -198,7 +203,20 @@ class JobService:
         return await asyncio.shield(task)
 
     async def act(self, ident: str, action: Action) -> Job:
-        """Stop, pause, resume or delete a job, and return it."""
+        """Begin to stop, pause, resume or delete a job; return the job.
+
+        Parameters
+        ----------
+        ident
+            The job's id.
+        action
+            One of the job's `actions`.
+
+        Raises
+        ------
+        Conflict
+            If the job's phase does not allow the action.
+        """
         engine, uid = await self._own(ident)
         return await engine.act(uid, action)
 

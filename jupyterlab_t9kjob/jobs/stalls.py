@@ -1,6 +1,6 @@
 """Detects jobs that make no progress: steps that take far longer than those before, and jobs that write nothing.
 
-All durations are measured by the monotonic clock, so that a clock that is set and a machine that sleeps raise nothing.
+All durations are measured by the monotonic clock, so a clock change or a sleep of the machine raises no stall.
 Wall-clock times are only compared for what happened before this server first saw a job.
 """
 
@@ -164,7 +164,15 @@ class StallWatch:
             listener(ident, shown)
 
     def note(self, ident: str, job: JobSummary | None) -> None:
-        """Take a job's new state."""
+        """Update the watch with a job's new state. A job that does not run is not watched.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        job
+            The job's summary; None if the job was removed.
+        """
         if job is None or job.phase != "Running" or job.deleted:
             self._watched.pop(ident, None)
             self._stalls.pop(ident, None)
@@ -198,12 +206,12 @@ class StallWatch:
             begun = time.monotonic()
             try:
                 await self.check()
-            except Exception:  # One odd job must not end the watch.
+            except Exception:  # A job with unexpected data must not end the watch.
                 log.exception("Jobs without progress could not be looked for")
             await asyncio.sleep(max(self._pause, CHECK_SHARE * (time.monotonic() - begun)))
 
     async def check(self) -> None:
-        """Look through the running jobs once."""
+        """Check all running jobs once."""
         for ident, watched in list(self._watched.items()):
             if watched.measured:
                 limit = max(self._patience.step_seconds, LONGEST_STEPS * median(watched.steps))
@@ -213,14 +221,14 @@ class StallWatch:
                 await self._check_output(ident, watched)
 
     async def _check_output(self, ident: str, watched: _Watched) -> None:
-        """Raise or end “No output”, after a look at the time of the last line and the last event."""
+        """Raise or end “No output”, by the times of the last line and the last event."""
         engine, uid = self._engines.find(ident)
         if not isinstance(engine, KnowsOutput):
             return
         now = self._clock()
         try:
             output = await engine.last_output(uid)
-            if output is None:  # Nobody follows the log: its silence says nothing.
+            if output is None:  # No reader follows the log, so the last output is unknown.
                 self._drop(ident)
                 return
             if watched.output is None:

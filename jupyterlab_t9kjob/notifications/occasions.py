@@ -1,4 +1,4 @@
-"""Events of jobs that users may want to be told of."""
+"""Events of jobs about which users can be notified."""
 
 from __future__ import annotations
 

@@ -115,14 +115,14 @@ class Outbox:
                 wait = await self._advance()
             except OSError as error:  # A full or read-only disk; the next try is after a pause.
                 self._note_trouble(error)
-            except Exception:  # An odd job must not end all messages.
+            except Exception:  # A job with unexpected data must not end all messages.
                 log.exception("Messages to webhooks could not be sent")
             with anyio.move_on_after(wait):
                 await self._changed.wait()
             self._changed.clear()
 
     def _note_trouble(self, error: OSError) -> None:
-        """Log an error of the disk once, until it is another one."""
+        """Log an error of the disk, unless it is the same as the last one."""
         words = error.strerror or str(error)
         if words != self._trouble:
             self._trouble = words
@@ -149,7 +149,7 @@ class Outbox:
             self._lease = Lease(self._store.folder / "lease")
         held = await self._lease.hold()
         if not held:
-            self._ledger = None  # The holder writes it.
+            self._ledger = None  # The server with the lease writes the ledger.
         return held
 
     async def _serve(self, ledger: Ledger, target: Target, since: float) -> float:

@@ -45,7 +45,7 @@ PAUSE_SECONDS: Final = 0.2
 
 
 class NotificationService:
-    """Tells the user of the ends and delays of the user's own jobs.
+    """Notifies the user of the ends and delays of the user's own jobs.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class NotificationService:
                 self._old = {key for key in self._old if not key.startswith(gone.uid)}
             return
         if ident not in self._jobs:
-            # A state without a time that this server did not see begin is no news.
+            # A state without a time may be old, because this server did not observe its beginning.
             now = time.time()
             self._old |= {each.key for each in occasions_of(job, self._rules, now) if each.time is None}
         self._jobs[ident] = job

@@ -13,7 +13,7 @@ from .model import By, Part, ResourceCurve, ResourceLevel, ResourceRow, Unit
 from .reduction import Reduced, Value
 
 MOST_CURVES = 8
-"""Replicas of which each has a curve of its own; more are shown as mean and extremes."""
+"""Largest number of replicas with a curve each; more replicas are shown as mean and extremes."""
 _PARTS: dict[By, tuple[str, ...]] = {
     "sum": ("job",),
     "replica": ("replica", "job"),

@@ -1,1 +1,1 @@
-"""Snapshots of code: which files a job's copy has, where the copy lies, and how it differs from the files of now."""
+"""Snapshots of code: which files a job's copy has, where the copy lies, and how it differs from the current files."""

@@ -1,4 +1,4 @@
-"""The code of a job: its copy, how the files of now differ from it, and writing it to a new folder."""
+"""The code of a job: its copy, how the current files differ from it, and writing it to a new folder."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Copy:
     read
         Returns the content of a file; None if it can't be read.
     now
-        The user's folder of now; None if the lab does not see it.
+        The user's current folder; None if the lab does not see it.
     leave_out
-        Patterns of files in the folder of now that do not count.
+        Patterns of files in the current folder that do not count.
     """
 
     files: list[StoredFile]
@@ -78,7 +78,7 @@ class CodeOfJobs:
         self._cache = HashCache()
 
     async def code(self, ident: str) -> JobCode:
-        """Return the code of a job, compared with the files of now."""
+        """Return the code of a job, compared with the current files."""
         source = (await self._jobs.job(ident)).spec.source
         if source is None:
             return JobCode(source=None)
@@ -92,7 +92,7 @@ class CodeOfJobs:
         return JobCode(source=source, kept=True, files=listed[:_MOST_FILES], changed=changed, compared=now is not None)
 
     async def text(self, ident: str, name: str) -> CodeText:
-        """Return a file of a job's copy, and how the file of now differs from it.
+        """Return a file of a job's copy, and how the current file differs from it.
 
         Parameters
         ----------
@@ -104,7 +104,7 @@ class CodeOfJobs:
         Raises
         ------
         NotFound
-            If the file is neither in the copy nor in the folder of now, or the copy is gone.
+            If the file is neither in the copy nor in the current folder, or the copy is gone.
         """
         copy = await self._copy(ident)
         now = await self._files_of_now(copy) or {}
@@ -210,7 +210,7 @@ class CodeOfJobs:
         raise NotFound(message, code="CommitNotFound")
 
     def _now(self, folder: Path, leave_out: list[str]) -> dict[str, StoredFile] | None:
-        """Return the files of now by path; None if the folder is gone or too large."""
+        """Return the current files by path; None if the folder is gone or too large."""
         try:
             found = list_files(folder, leave_out)
         except (OSError, ValueError):
@@ -227,7 +227,7 @@ class CodeOfJobs:
 
 
 def _compared(files: list[StoredFile], now: dict[str, StoredFile] | None) -> list[CodeFile]:
-    """Return the files of a copy and of now, those that differ first."""
+    """Return the files of a copy and the current files, those that differ first."""
     if now is None:
         return [CodeFile(path=file.path, size=file.size) for file in files]
     listed = []

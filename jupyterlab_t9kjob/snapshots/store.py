@@ -199,6 +199,11 @@ class SnapshotStore:
     def use(self, digest: str, job: str) -> None:
         """Note that a job uses a snapshot.
 
+        Parameters
+        ----------
+        digest, job
+            Digest of the snapshot, and id of the job.
+
         Raises
         ------
         OSError

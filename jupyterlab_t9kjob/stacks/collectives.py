@@ -25,7 +25,7 @@ def collectives_of(traces: Sequence[Trace], expected: int | None) -> list[Collec
     Parameters
     ----------
     traces
-        What the recorders of the ranks have kept; several of one rank are joined.
+        Content of the recorders of the ranks; several of one rank are joined.
     expected
         Number of ranks of the job; None if unknown.
     """
@@ -61,7 +61,7 @@ def _waiting(
     for rank, calls in sorted(by_rank.items()):
         call = calls.get(sequence)
         if call is None:
-            if max(calls) > sequence:  # Its recorder has forgotten the collective.
+            if max(calls) > sequence:  # The recorder no longer has the collective.
                 joined.add(rank)
             continue
         joined.add(rank)

@@ -32,7 +32,7 @@ class Member:
 def key_of(frames: Sequence[RawFrame]) -> Key:
     """Return the part of a stack in which the ranks of a group do not differ.
 
-    Lines count in the user's own files only: a library waits in a loop, and the line in the loop is chance.
+    Lines count in the user's own files only: a library waits in a loop, and the line in the loop is random.
     """
     return tuple((frame.function, frame.file, 0 if is_library(frame) else frame.line) for frame in frames)
 
@@ -115,7 +115,7 @@ def place_of(frames: Sequence[RawFrame]) -> str | None:
 
 
 def _note(states: set[str], count: int) -> Text | None:
-    """Return a sentence about the state of the processes, where all have the same and it says something."""
+    """Return a sentence about the state of the processes; None if the states differ or need no sentence."""
     if states == {"D"}:
         return _n("The process waits for a disk or the network.", "All wait for a disk or the network.", count)
     if states == {"T"}:

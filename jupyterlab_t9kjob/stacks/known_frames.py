@@ -70,7 +70,7 @@ def known(frames: Sequence[RawFrame]) -> tuple[Doing, RawFrame] | None:
 
 
 def _first_of(frames: Sequence[RawFrame], row: _Known, innermost: RawFrame) -> RawFrame:
-    """Return the outermost adjacent frame of the same meaning: `all_reduce` calls helpers that are no news."""
+    """Return the outermost adjacent frame of the same meaning, such as `all_reduce` instead of its helpers."""
     found, inside = innermost, False
     for frame in frames:
         inside = inside or frame is innermost
@@ -88,7 +88,7 @@ def title_of(doing: Doing | None, function: str, ranks: int) -> Text:
     Parameters
     ----------
     doing
-        What the ranks do; None if unknown.
+        Activity of the ranks; None if unknown.
     function
         Name of the known frame's function, or of the innermost one.
     ranks
@@ -115,7 +115,17 @@ def title_of(doing: Doing | None, function: str, ranks: int) -> Text:
 
 
 def title_of_one(doing: Doing | None, function: str, rank: int) -> Text:
-    """Return the title of a group of one rank: “rank 3 is in data loading”; the parameters are those of `title_of`."""
+    """Return the title of a group of one rank: “rank 3 is in data loading”.
+
+    Parameters
+    ----------
+    doing
+        Activity of the rank; None if unknown.
+    function
+        Name of the known frame's function, or of the innermost one.
+    rank
+        Number of the rank.
+    """
     match doing:
         case "collective":
             return _("rank {rank} waits in {function}", rank=rank, function=function)

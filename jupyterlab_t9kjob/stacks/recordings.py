@@ -27,7 +27,7 @@ _NAME: Final = re.compile(re.escape(TRACE_PREFIX) + r"(\d{1,6})")
 
 
 def recording_in(folder: Path, expected: int | None) -> Recording | None:
-    """Return what the files in a folder tell; None if there are none (blocking).
+    """Return the recording in the files of a folder; None if there are no files (blocking).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def recording_in(folder: Path, expected: int | None) -> Recording | None:
                 about = path.lstat()
                 if stat.S_ISREG(about.st_mode):
                     found.append((about.st_mtime, int(name[1]), path))
-    except OSError:  # The job has not begun, or its volume is gone.
+    except OSError:  # The job has not begun, or its volume was removed.
         return None
     if not found:
         return None

@@ -1,4 +1,4 @@
-"""Takes, keeps and returns the stacks of jobs; takes them by itself when a local job stops to make progress."""
+"""Takes, keeps and returns the stacks of jobs; takes them automatically when a local job stops making progress."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Stacks:
         self._end = self._jobs.listen(self._heard)
 
     async def stop(self) -> None:
-        """Stop; what is being taken is given up."""
+        """Stop; stacks that are being taken are discarded."""
         if self._end is not None:
             self._end()
         tasks = [*self._taking.values(), *self._tasks]
@@ -90,7 +90,7 @@ class Stacks:
         )
 
     async def _recording(self, job: Job, engine: Engine, uid: str) -> Recording | None:
-        """Return what the files of the flight recorder tell; None without files that the lab sees."""
+        """Return the recording of the flight recorder; None if the lab sees no files of the recorder."""
         folder: Path | None = None
         if not job.spec.diagnostics.collectives:
             return None
@@ -212,7 +212,7 @@ class Stacks:
 
 
 async def _logged(work: Coroutine[Any, Any, None]) -> None:
-    """Await work that nobody waits for; its errors go to the log."""
+    """Await background work, and log its errors."""
     try:
         await work
     except Exception:

@@ -33,7 +33,7 @@ class StackStore:
         self.folder = folder
 
     def put(self, ident: str, dump: StackDump) -> None:
-        """Keep the stacks of a job, and remove what is above the limits.
+        """Keep the stacks of a job, and remove the oldest stacks above the limits.
 
         Parameters
         ----------

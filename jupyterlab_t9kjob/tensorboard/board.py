@@ -1,4 +1,4 @@
-"""A TensorBoard: its log directories, and the life of the process that shows them."""
+"""A TensorBoard: its log directories, and the start and end of the process that shows them."""
 
 from __future__ import annotations
 

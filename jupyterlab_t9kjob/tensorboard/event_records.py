@@ -41,7 +41,20 @@ def read_record(opened: BinaryIO) -> tuple[int, bytes | None] | None:
 
 
 def messages(data: bytes, wanted: int) -> Iterator[bytes]:
-    """Yield the values of a protobuf message's fields of bytes with the number `wanted`."""
+    """Yield the values of those fields of a protobuf message that have a number and contain bytes.
+
+    Parameters
+    ----------
+    data
+        Bytes of the message.
+    wanted
+        Number of the fields.
+
+    Raises
+    ------
+    NotEvents
+        If the bytes are no message.
+    """
     return (value for number, value in fields(data) if number == wanted and isinstance(value, bytes))
 
 

@@ -56,7 +56,7 @@ class ArtifactFacts:
 
 
 def read_artifact(folder: Path, places: Places) -> ArtifactFacts:
-    """Return what the folder of an artifact tells.
+    """Return the facts of an artifact, read from its folder.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def _file(full: Path, path: str, places: Places) -> ArtifactFile | None:
             facts = full.stat()
             readable = stat.S_ISREG(facts.st_mode)
     except (OSError, ValueError):
-        return None  # Gone, or a link to a file that is gone.
+        return None  # The file was removed, or is a link to a removed file.
     printable = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     readable = readable and printable == path
     return ArtifactFile(

@@ -237,7 +237,7 @@ def _links(run: FlowRun, entries: Iterable[Any], *, is_input: bool) -> list[_Lin
 
 
 def _key(entry: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return what runs that name the same thing have in common: for an artifact, an empty text and its name."""
+    """Return the key that runs with the same input or output share: for an artifact, an empty text and its name."""
     kind = entry.get("kind")
     if kind == "Artifact":
         name = artifact_name(entry)

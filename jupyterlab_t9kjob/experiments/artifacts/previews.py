@@ -60,7 +60,7 @@ _KINDS: Final[dict[str, PreviewKind]] = {
 
 
 def kind_of(path: str) -> PreviewKind:
-    """Return the kind of preview by a file's name; none if the name does not tell."""
+    """Return the kind of preview by the suffix of a file's name; `none` if the suffix is not known."""
     return _KINDS.get(PurePosixPath(path).suffix.lower(), "none")
 
 
@@ -77,7 +77,7 @@ def read_preview(file: BinaryIO, path: str, size: int) -> Preview:
     file
         The open file, at its begin.
     path
-        Its path, whose ending tells the kind.
+        Its path; the suffix decides the kind.
     size
         Its size in bytes.
     """

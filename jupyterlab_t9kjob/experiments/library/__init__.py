@@ -1,1 +1,1 @@
-"""The known runs of experiments: found below a folder, indexed, watched while somebody asks for them."""
+"""The known runs of experiments: found below a folder, indexed, watched while a page shows them."""

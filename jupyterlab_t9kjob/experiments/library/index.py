@@ -179,7 +179,7 @@ class Index:
                 )
 
     def metrics(self, num: int) -> MetricLog | None:
-        """Return the metrics of a run; None if the index has lost it."""
+        """Return the metrics of a run; None if the index does not have it."""
         with self._lock, self._recovering():
             row = self._database.execute("SELECT data FROM logs WHERE run = ?", (num,)).fetchone()
             return unpacked(row[0]) if row and row[0] else None

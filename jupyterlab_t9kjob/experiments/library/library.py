@@ -1,4 +1,4 @@
-"""The runs that are known: found by a search, read by their sources, watched while somebody asks for them."""
+"""The runs that are known: found by a search, read by their sources, watched while a page shows them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Library:
     # -- changes ------------------------------------------------------------------------------------------------------
 
     def publish(self, known: Iterable[Known] = ()) -> None:
-        """Give changed runs a new revision, and wake those who wait."""
+        """Give changed runs a new revision, and wake the waiting requests."""
         self.revision += 1
         for run in known:
             run.revision = self.revision
@@ -97,7 +97,15 @@ class Library:
         return [*(known for known in self.below(top) if not known.joined), *jobs]
 
     def add_job(self, job: str, known: Known) -> Known:
-        """Add the run of a job, and return it."""
+        """Add the run of a job, and return the run.
+
+        Parameters
+        ----------
+        job
+            Id of the job.
+        known
+            The run; it replaces an earlier run of the job.
+        """
         self.jobs[job] = self.by_id[known.id] = known
         return known
 
@@ -133,7 +141,7 @@ class Library:
                 await asyncio.to_thread(self._open_index)
                 self._opened.set()
                 self.publish()
-                if len(self.runs) >= MANY_RUNS:  # The answer to those who wait comes before the search.
+                if len(self.runs) >= MANY_RUNS:  # Waiting requests are answered before the search.
                     await asyncio.sleep(HEAD_START_SECONDS)
             found = await on_disk(top, find, top, SOURCES)
             area.parents, area.links, area.complete = found.parents, found.links, found.complete
@@ -207,7 +215,7 @@ class Library:
             known.read, known.num, known.epoch = True, num, epoch
             known.names = self._shapes.setdefault(names, names)
             (self._stored_outside if outside else found)[folder] = known
-        # All at once: an answer meanwhile has none of them.
+        # All runs are added at once, so that no answer has only some of them.
         self.runs |= found
         self.by_id |= {known.id: known for known in found.values()}
 
@@ -265,7 +273,7 @@ class Library:
         self._forget(gone)
 
     def _forget(self, gone: Iterable[Known]) -> None:
-        """Note that runs are in the table no more."""
+        """Note that runs are no longer in the table."""
         for known in gone:
             self.by_id.pop(known.id, None)
             # The table of the root has the runs outside.
@@ -323,14 +331,14 @@ class Library:
             self.unload(known)
 
     async def look(self, top: Path, rolling: int) -> None:
-        """Look once for changes below a folder, without searching it.
+        """Check once for changes below a folder, without searching it.
 
         Parameters
         ----------
         top
             The folder.
         rolling
-            Number of the look; each one checks another part of the other runs and folders.
+            Number of the check; each check covers another part of the other runs and folders.
         """
         area, runs = self.area(top), self.below(top)
         others = [known for known in runs if not is_active(known)]
@@ -348,13 +356,13 @@ class Library:
 def _is_utf8(path: str) -> bool:
     try:
         path.encode()
-    except UnicodeEncodeError:  # A name has other bytes, which SQLite does not keep.
+    except UnicodeEncodeError:  # SQLite does not keep names that are not UTF-8.
         return False
     return True
 
 
 def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
-    """Read the facts of runs whose files have changed (blocking); return those that have changed, and those gone."""
+    """Read the facts of runs whose files have changed (blocking); return the changed and the removed runs."""
     changed, gone = [], []
     for known in runs:
         files = known.source.files(known.folder)

@@ -191,7 +191,7 @@ def series_of(points: Mapping[int, float]) -> Series:
 
 
 def facts_of(job: Job) -> Facts:
-    """Return what the record of a job tells about its run."""
+    """Return the facts of a run, read from the record of its job."""
     spec = job.spec
     environment: dict[str, Any] = {
         "image": spec.runtime.image,

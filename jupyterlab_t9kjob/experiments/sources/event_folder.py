@@ -131,16 +131,16 @@ class EventSource:
 
 
 def events_of(path: Path, offset: int, size: int) -> Iterator[tuple[int, Events]]:
-    """Yield the events of a file from an offset on, and where they begin; what can't be read ends it.
+    """Yield the events of a file from an offset on, and where they begin; data that can't be read end the iteration.
 
     Parameters
     ----------
     path
         The file.
     offset
-        Begin of a record.
+        Begin of a record, in bytes.
     size
-        Where to end.
+        Offset at which to end, in bytes.
     """
     while offset < size:
         try:

@@ -17,7 +17,7 @@ class JobSource:
     closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return False: no folder is such a run."""
+        """Return False: the runs of jobs have no folder."""
         return False
 
     def own_folders(self, names: frozenset[str]) -> frozenset[str]:

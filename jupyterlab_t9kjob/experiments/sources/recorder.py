@@ -142,16 +142,16 @@ def metric_type(name: str) -> str:
 
 
 def batches(path: Path, offset: int, size: int) -> Iterator[tuple[int, Batch]]:
-    """Yield the items of a metrics file from an offset on, and where they begin; files that can't be read end it.
+    """Yield the items of a metrics file from an offset on, and where they begin; an unreadable file ends the iteration.
 
     Parameters
     ----------
     path
         The file.
     offset
-        Begin of an item.
+        Begin of an item, in bytes.
     size
-        Where to end.
+        Offset at which to end, in bytes.
     """
     most = PART_BYTES
     while offset < size:

@@ -62,9 +62,9 @@ class Layout(NamedTuple):
     step
         Size of the step, 0 without one.
     value
-        Where the value is, a float of four bytes.
+        Offset of the value, a float of four bytes.
     tag_at
-        Where the tag is.
+        Offset of the tag.
     tag
         The tag as it is in the file.
     """
@@ -220,7 +220,15 @@ class Round:
         self._head = content[at : at + _LENGTH.size]
 
     def begins_at(self, content: bytes, at: int) -> bool:
-        """Return True if a record looks like the first one."""
+        """Return True if a record has the head and the tag of the first record.
+
+        Parameters
+        ----------
+        content
+            Content of the file.
+        at
+            Offset of the record, in bytes.
+        """
         first = self.layouts[0]
         tag = at + first.tag_at
         return content[at : at + _LENGTH.size] == self._head and content[tag : tag + len(first.tag)] == first.tag
@@ -264,7 +272,7 @@ class Round:
         at
             Begin of the first record.
         count, columns
-            What `read` returned.
+            Result of `read`.
         """
         same: dict[bytes, list[int]] = {}
         for number, layout in enumerate(self.layouts):

@@ -136,7 +136,7 @@ class WandbSource:
 
 
 def _head_and_tail(path: Path, size: int) -> Iterator[bytes]:
-    """Yield the records at the begin and the end of a log, which tell about the run; those between are its history."""
+    """Yield the records at the begin and the end of a log, which describe the run; its history is between them."""
     head = min(size, _PART)
     yield from (record for _end, record in records(path, 0, head))
     tail = max(head, size - _TAIL) // _BLOCK * _BLOCK

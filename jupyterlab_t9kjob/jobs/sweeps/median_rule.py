@@ -140,7 +140,7 @@ class SweepRules:
                 continue
             try:
                 await engine.end_for_sweep(job.uid, verdict)
-            except JobError as error:  # The next look tries again.
+            except JobError as error:  # The next check tries again.
                 log.warning("Job %s of a sweep could not be stopped: %s", job.name, error.message)
             else:
                 self._ended.add(job.id)

@@ -256,7 +256,7 @@ class SweepService:
     async def _each(
         self, jobs: Sequence[JobSummary], action: Literal["stop", "delete", "remove"], result: SweepResult
     ) -> None:
-        """Act on jobs side by side, and note in `result` what became of each."""
+        """Act on jobs concurrently, and add the outcome of each to `result`."""
 
         async def one(job: JobSummary) -> Job:
             if action == "stop":

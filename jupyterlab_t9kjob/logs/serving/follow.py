@@ -53,7 +53,20 @@ class LogFiles(Protocol):
         ...
 
     async def follow_logs(self, ident: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Keep a job's logs up to date until the returned function is called; `grown` is called when they grow."""
+        """Keep a job's logs up to date until the returned function is called.
+
+        Parameters
+        ----------
+        ident
+            The job's id.
+        grown
+            Called after the logs have grown.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        """
         ...
 
 

@@ -154,7 +154,20 @@ class LineReader:
         self._descriptor = descriptor
 
     def read(self, start: int, end: int) -> bytes:
-        """Return the bytes from `start` to `end`, or fewer at the end of the file."""
+        """Return the bytes between two offsets, or fewer at the end of the file.
+
+        Parameters
+        ----------
+        start
+            Offset of the first byte.
+        end
+            Offset behind the last byte.
+
+        Raises
+        ------
+        OSError
+            If the file can't be read.
+        """
         data = os.pread(self._descriptor, end - start, start)
         self.bytes_read += len(data)
         return data
@@ -270,7 +283,20 @@ class LineReader:
                 end = start + stop
 
     def long_line(self, start: int, last: int) -> Line:
-        """Return the line at `start`, which is longer than a block and ends at `last` at the latest."""
+        """Return a line that is longer than a block.
+
+        Parameters
+        ----------
+        start
+            Offset of the line, in bytes.
+        last
+            Offset at which the line ends at the latest, in bytes.
+
+        Raises
+        ------
+        OSError
+            If the file can't be read.
+        """
         tail = self.tail
         if tail is not None and tail.start == start and tail.end <= last:
             offset, update = tail.end, copy.copy(tail.update)

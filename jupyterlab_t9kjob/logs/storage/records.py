@@ -43,7 +43,17 @@ class SpoolRecord(Model):
 
 
 def key_of(pod_uid: str, container: str, restart: int) -> str:
-    """Return the name of a record's files, without suffix; Kubernetes allows no path separators in these parts."""
+    """Return the name of a record's files, without suffix. Kubernetes allows no path separators in its parts.
+
+    Parameters
+    ----------
+    pod_uid
+        The pod's uid.
+    container
+        Name of the container.
+    restart
+        Number of restarts of the container before this container run.
+    """
     return f"{pod_uid}.{container}.{restart}"
 
 

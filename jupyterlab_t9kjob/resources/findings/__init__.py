@@ -1,1 +1,1 @@
-"""Findings about the use of resources. False alarms are worse than silence: each needs ten minutes of evidence."""
+"""Findings about the use of resources. Ten minutes of evidence prevent false alarms."""

@@ -20,7 +20,7 @@ UNUSED_BYTES: Final = 0.02
 """Share of a card's memory below which no model is on it; a CUDA context alone takes less."""
 WAITING_PERCENT: Final = 70.0
 FULL_CORE: Final = (0.9, 1.15)
-"""Cores that a rank uses if one thread is its brake."""
+"""Number of cores that a rank uses if a single thread limits its speed: least and greatest."""
 MOSTLY: Final = 0.8
 NEAR_LIMIT: Final = 0.95
 SHM_FULL: Final = 0.9
@@ -123,7 +123,7 @@ def gpu_idle(trace: Trace) -> Iterator[ResourceFinding]:
 
 
 def data_loading(trace: Trace) -> Iterator[ResourceFinding]:
-    """Find GPUs that wait while each rank keeps exactly one core full."""
+    """Find GPUs that wait while each rank uses exactly one full core."""
     uses = trace.columns("gpu", "gpu_use")
     ranks = trace.columns("rank", "cpu")
     if not uses or not ranks:
@@ -162,7 +162,7 @@ def straggler(trace: Trace) -> Iterator[ResourceFinding]:
         others = [means[column] for column in columns if column != slowest]
         total = trace.seconds(slowest, lambda _value: True)
         if trace.seconds(slowest, lambda value: value < IDLE_PERCENT) > (1 - MOSTLY) * total:
-            continue  # It rests, which `gpu_idle` judges.
+            continue  # The part is idle, which `gpu_idle` reports.
         if max(others) - min(others) > ALIKE_PERCENT:
             continue
         if median(others) - means[slowest] < BEHIND_PERCENT or not _is_always_behind(trace, slowest, columns):
@@ -236,7 +236,7 @@ def _is_always_behind(trace: Trace, slowest: Column, columns: list[Column]) -> b
 
 
 def _is_empty(trace: Trace, column: Column) -> bool:
-    """Return True if the GPU's memory is known to be as good as empty."""
+    """Return True if the GPU's memory is known to be nearly empty."""
     memory = Column(column.replica, "gpu", column.number, "gpu_memory")
     total = trace.limit("gpu_memory", "gpu")
     if total is None or not trace.points(memory):

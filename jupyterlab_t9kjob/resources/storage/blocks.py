@@ -1,4 +1,4 @@
-"""Files of blocks with checksums. A file that was cut or damaged is readable up to, and after, the bad place.
+"""Files of blocks with checksums. A cut or damaged file is readable before and after the damage.
 
 A block has a head (magic, kind, length and CRC-32 of the payload) and a payload: the columns as JSON, or a frame. A
 frame has its time, its duration and, for each column, one value, or minimum, mean and maximum, as 32-bit floats.
@@ -29,7 +29,17 @@ _MOST_PAYLOAD: Final = 16 * 1024 * 1024
 
 
 def columns_block(columns: list[Column], width: int, facts: dict[str, Any]) -> bytes:
-    """Return the block that begins a segment; the parameters are the attributes of `Segment`."""
+    """Return the block that begins a segment.
+
+    Parameters
+    ----------
+    columns
+        The columns.
+    width
+        Values for each column: 1, or 3 for minimum, mean and maximum.
+    facts
+        Facts about the job and its machine, such as limits; plain JSON.
+    """
     return _block(_COLUMNS, json.dumps({"columns": columns, "width": width, "facts": facts}).encode())
 
 
@@ -101,7 +111,7 @@ def _block(kind: int, payload: bytes) -> bytes:
 
 
 def _next(data: bytes, at: int) -> tuple[int, bytes, int] | None:
-    """Return kind and payload of the next sound block, and the offset after it."""
+    """Return kind and payload of the next undamaged block, and the offset after it."""
     while True:
         at = data.find(_MAGIC, at)
         if at < 0 or at + _HEAD.size > len(data):

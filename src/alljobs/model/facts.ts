@@ -48,7 +48,7 @@ export function waitedOf(job: JobSummary, now: number): number | null {
   return phase === 'Pending' ? Math.max(0, now - created_at) : null;
 }
 
-/** Return true if the state of a job needs a look: it is unknown, or the job makes no progress. */
+/** Return true if the state of a job needs attention: it is unknown, or the job makes no progress. */
 export function isProblem(job: JobSummary): boolean {
   return job.phase === 'Unknown' || isStalled(job);
 }

@@ -1,4 +1,4 @@
-/** Model of the table of jobs: what is shown, in which order, and what is selected. */
+/** Model of the table of jobs: the shown rows, their order, and the selection. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';

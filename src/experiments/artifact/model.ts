@@ -28,7 +28,7 @@ const MOST_SHOWN = 6;
 /** An answer; undefined until it is there. */
 export type Answer<T> = T | ApiError | undefined;
 
-/** Reads an artifact and what the page shows of its files. */
+/** Reads an artifact, and the previews and checksums of its files. */
 export class ArtifactModel implements IDisposable {
   constructor(
     readonly client: ExperimentsClient,

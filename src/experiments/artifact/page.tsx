@@ -70,7 +70,7 @@ class ArtifactWidget extends ReactWidget {
     );
   }
 
-  /** Delete the artifact and close the tab, after the user has confirmed the list of what goes. */
+  /** Delete the artifact and close the tab, after the user has confirmed the list of folders. */
   private async _remove(): Promise<void> {
     const { _model: model, _lab: lab } = this;
     const { trans } = lab;

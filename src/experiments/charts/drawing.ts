@@ -56,7 +56,7 @@ export interface IDrawing {
   isLog: boolean;
 }
 
-/** Return what to draw for lines. */
+/** Return the drawing of lines. */
 export function drawingOf(lines: readonly ILine[], look: ILook): IDrawing {
   const parts = lines.map(({ curve, origin }) => {
     const whole = look.x === 'step' ? withGaps(curve) : curve;

@@ -42,7 +42,7 @@ export function positionText(
   }
 }
 
-/** Return what is not drawn of curves, as sentences; empty if everything is drawn. */
+/** Return sentences about values that are not drawn; empty if all values are drawn. */
 export function leftOutText(
   curves: readonly Curve[],
   trans: TranslationBundle

@@ -1,4 +1,4 @@
-/** The data flow of a run or artifact: what it comes from and what uses it. */
+/** The data flow of a run or artifact: its origin and its use. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';

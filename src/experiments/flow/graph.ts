@@ -1,4 +1,4 @@
-/** Runs and artifacts as a graph: the part around a node, and what a node comes from and leads to. */
+/** Runs and artifacts as a graph: the part around a node, and the nodes before and after a node. */
 import { Flow, FlowEdge, FlowNode } from '../../api/types';
 
 /** Graphs with more nodes start with one step. */
@@ -52,7 +52,7 @@ export function around(flow: Flow, id: string, steps: Steps): Flow {
   };
 }
 
-/** Return what a node comes from, what it leads to, and the edges between them. */
+/** Return all nodes before and after a node, and the edges between them. */
 export function related(flow: Flow, id: string): IRelated {
   const forward = reached(
     id,

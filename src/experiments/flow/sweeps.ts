@@ -99,7 +99,7 @@ function areApart(flow: Flow, nodes: readonly FlowNode[]): boolean {
   );
 }
 
-/** Return what artifacts of one node have in common: name and folded runs; null if another run uses the artifact. */
+/** Return the key that the artifacts of one node share: name and folded runs; null if another run uses the artifact. */
 function useOf(
   { id, name }: FlowNode,
   { edges }: Flow,

@@ -1,4 +1,4 @@
-/** Model of the table of runs: what is shown, in which order, and what is selected. */
+/** Model of the table of runs: the shown rows, their order, and the selection. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { memoized } from '../../common/memo';
@@ -127,7 +127,7 @@ export class ExperimentsModel implements IDisposable {
     return this._filter.filter;
   }
 
-  /** Runs that the filter lets through, in order. */
+  /** Runs that match the filter, in order. */
   get runs(): readonly RunRow[] {
     const { order } = this._view;
     const columns = [NAME_COLUMN, ...this.allColumns];

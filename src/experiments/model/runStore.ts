@@ -1,4 +1,4 @@
-/** Runs of a folder, kept current by requests that the server holds until something changes. */
+/** Runs of a folder, kept current by requests that the server holds until a run changes. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../../api/errors';
@@ -94,7 +94,7 @@ export class RunStore implements IDisposable {
     this._restart();
   }
 
-  /** Follow changes, or stop to follow them while nobody sees the table. */
+  /** Follow changes, or stop following them while the table is not visible. */
   set isActive(isActive: boolean) {
     if (isActive !== (this._requests !== null)) {
       this._isActive = isActive;

@@ -8,7 +8,7 @@ import { FilterField } from './FilterField';
 /** A part of the table with a heading. */
 export interface IFacts {
   title: string;
-  /** Where the values come from, in words. */
+  /** Origin of the values, in words. */
   source?: string;
   facts: readonly { name: string; value: Scalar }[];
 }
@@ -82,7 +82,7 @@ export function FactsTable(props: IFactsTableProps): React.JSX.Element {
   );
 }
 
-/** Return an object's entries as facts. What is not known is left out. */
+/** Return an object's entries as facts. Unknown values are left out. */
 export function factsOf(
   values: Readonly<Record<string, Scalar>>
 ): { name: string; value: Scalar }[] {

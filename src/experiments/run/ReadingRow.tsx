@@ -1,4 +1,4 @@
-/** Line above the charts that says where the reading line is. */
+/** Line above the charts with the position of the reading line. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { formatClock, formatDuration, formatMoment } from '../../common/format';

@@ -45,7 +45,7 @@ export async function editNote(
   }
 }
 
-/** Delete a run after the user has confirmed the list of what goes. The page then closes. */
+/** Delete a run after the user has confirmed the list of folders. The page then closes. */
 export async function deleteRun(
   model: RunModel,
   row: RunRow,

@@ -58,7 +58,7 @@ run = em.create_run(name="vit-s16", hparams=vars(args))
 run.log("val", {"accuracy": acc}, step=step, epoch=epoch)
 `;
 
-/** There are no runs: what a run is, and how a script records one. */
+/** Shown if there are no runs: explains runs, and how a script records one. */
 export function FirstUse({ model, trans }: IStateProps): React.JSX.Element {
   const { folder } = model.view;
   return (
@@ -94,7 +94,7 @@ export function FirstUse({ model, trans }: IStateProps): React.JSX.Element {
   );
 }
 
-/** The filter hides all runs: which condition excludes them. */
+/** Shown if the filter hides all runs: names the condition that excludes them. */
 export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
   const { filter, known, view } = model;
   const parts = filter?.parts ?? [];

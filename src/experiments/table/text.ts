@@ -89,7 +89,7 @@ export function formatClockDuration(seconds: number): string {
   return `${hours}:${two(Math.floor(whole / 60) % 60)}:${two(whole % 60)}`;
 }
 
-/** Return what a value is grouped by: the label of `view.group`. */
+/** Return the label of `view.group`, by which rows are grouped. */
 export function groupText(group: string, trans: TranslationBundle): string {
   switch (group) {
     case '':
@@ -119,7 +119,7 @@ export function runsText(count: number, trans: TranslationBundle): string {
   return trans._n('%2 run', '%2 runs', count, formatCount(count));
 }
 
-/** Return how many runs the filter lets through: “12 of 46 runs”. */
+/** Return how many runs match the filter: “12 of 46 runs”. */
 export function countText(
   {
     view,

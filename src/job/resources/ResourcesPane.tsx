@@ -278,7 +278,7 @@ function Findings(props: {
   );
 }
 
-/** Why there are no charts. */
+/** Explains why there are no charts. */
 function Nothing({
   view,
   trans

@@ -1,4 +1,4 @@
-/** State of the tab of resources: what is shown, and the newest samples. */
+/** State of the tab of resources: the shown parts and range, and the newest samples. */
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 

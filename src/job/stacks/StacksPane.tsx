@@ -178,7 +178,7 @@ export default function StacksPane(props: IStacksPaneProps): React.JSX.Element {
   );
 }
 
-/** The pane before any stacks were taken: what they are, and what taking them costs. */
+/** Shown before any stacks were taken: explains stacks, and the cost of taking them. */
 function NothingTaken(props: {
   list: StackList;
   stacks: IStacks;

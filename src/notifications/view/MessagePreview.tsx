@@ -26,7 +26,7 @@ export function MessagePreview({
     let isCurrent = true;
     settings.preview(kind, service).then(
       preview => isCurrent && setShown(preview),
-      // The page shows the error of its own requests; an example is not worth a second one.
+      // The page shows the error of its own requests; an error of the example is not shown as well.
       (error: unknown) => console.warn('t9kjob: example of a message:', error)
     );
     return () => {

@@ -107,7 +107,7 @@ export function Cell(props: ICellProps): React.JSX.Element | null {
   }
 }
 
-/** The name of a run, what tells it apart, and where it comes from. */
+/** Name of a run, with the suffix and the origin if they are needed. */
 export function RunName({
   run,
   hasSuffix,
@@ -142,7 +142,7 @@ export function RunName({
   );
 }
 
-/** Return where the data of a run comes from that no recorder wrote. */
+/** Return the origin of a run that no recorder wrote. */
 function originText(
   origin: Exclude<RunRow['origin'], 'recorder'>,
   trans: TranslationBundle

@@ -1,4 +1,4 @@
-/** Bar with what can be done with the selected runs. */
+/** Bar with the actions on the selected runs. */
 import * as React from 'react';
 import { Button, LinkButton } from '../../../ui/Buttons';
 import { ReasonButton } from '../../../ui/ReasonButton';

@@ -172,7 +172,7 @@ function groupItems({ model, lab }: IToolbarProps): (IMenuItem | null)[] {
   ];
 }
 
-/** Saved views, archived runs, and what acts on all shown runs. */
+/** Saved views, archived runs, and actions on all shown runs. */
 function moreItems({
   model,
   actions,
