@@ -360,7 +360,13 @@ class ManifestView(Model):
 
 
 def job_id(engine: str, namespace: str, name: str, uid: str) -> str:
-    """Return ``engine:namespace:name:uid``."""
+    """Return ``engine:namespace:name:uid``.
+
+    Parameters
+    ----------
+    engine, namespace, name, uid
+        Parts of the id without colons. The namespace may be empty.
+    """
     return f"{engine}:{namespace}:{name}:{uid}"
 
 

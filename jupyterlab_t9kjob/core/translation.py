@@ -37,7 +37,15 @@ class Catalogue(Protocol):
         """Return the translation of a message, or the message."""
 
     def ngettext(self, singular: str, plural: str, number: int, /) -> str:
-        """Return the translation for a number of things, or the English message for it."""
+        """Return the translation for a number of things, or the English message for it.
+
+        Parameters
+        ----------
+        singular, plural
+            English messages for one thing and for any other number.
+        number
+            The number, which selects the language's form.
+        """
 
 
 class Text(str):

@@ -261,6 +261,13 @@ class EndsForSweep(Protocol):
 
         Nothing happens if the job was ended for this before and a user has resumed it.
 
+        Parameters
+        ----------
+        uid
+            The job.
+        verdict
+            Reason for the end; the engine keeps it.
+
         Raises
         ------
         JobError

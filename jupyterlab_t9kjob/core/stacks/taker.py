@@ -124,7 +124,7 @@ class Processes:
 
 
 def described(pid: int, variables: dict[str, str]) -> dict[str, Any]:
-    """Return what is known about a rank before its stacks are taken."""
+    """Return what is known about a rank, given its pid and environment, before its stacks are taken."""
 
     def number(name: str) -> int | None:
         value = variables.get(name, "")
@@ -146,7 +146,15 @@ def described(pid: int, variables: dict[str, str]) -> dict[str, Any]:
 
 
 def spied(program: str, pid: int, native: bool) -> tuple[list[dict[str, Any]], str | None, str | None]:
-    """Take the stacks of a process with py-spy; return the threads, or the code and the words of a problem."""
+    """Take the stacks of a process with py-spy; return the threads, or the code and the words of a problem.
+
+    Parameters
+    ----------
+    program, pid
+        Path of py-spy, and the process.
+    native
+        True for frames of C as well.
+    """
     command = [program, "dump", "--json", "--pid", str(pid)] + (["--native"] if native else [])
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=DUMP_SECONDS, check=False)
@@ -164,7 +172,7 @@ def spied(program: str, pid: int, native: bool) -> tuple[list[dict[str, Any]], s
 
 
 def problem_of(pid: int, words: str) -> str:
-    """Return the code of the reason why py-spy failed."""
+    """Return the code of the reason why py-spy failed for a process with these words on its error output."""
     lower = words.lower()
     if not status(pid):
         return "Gone"
@@ -201,7 +209,13 @@ def is_native(file: str) -> bool:
 
 
 def by_signal(pid: int, variables: dict[str, str]) -> list[dict[str, Any]] | None:
-    """Take the stacks of a process whose faulthandler listens to a signal; None if it does not or gives no answer."""
+    """Take the stacks of a process whose faulthandler listens to a signal; None if it does not or gives no answer.
+
+    Parameters
+    ----------
+    pid, variables
+        The process and its environment, where `SIGNAL_MARK` names the signal and the folder of the stacks.
+    """
     number, _colon, folder = variables.get(SIGNAL_MARK, "").partition(":")
     if not number.isdigit() or not folder:
         return None
@@ -276,7 +290,13 @@ def asked_traces(pid: int, variables: dict[str, str]) -> list[Any]:
 
 
 def found_program(named: str | None, ranks: list[int]) -> str | None:
-    """Return the py-spy to use: the named one, one beside the Python of a rank, or one on the PATH."""
+    """Return the py-spy to use: the named one, one beside the Python of a rank, or one on the PATH; None without one.
+
+    Parameters
+    ----------
+    named, ranks
+        Path in the request, or None; pids of the ranks, of which the first is used.
+    """
     places = [named or ""]
     for pid in ranks[:1]:
         variables = environment(pid)

@@ -30,7 +30,22 @@ def client() -> Client | None:
 
 
 def log_in(host: str | None, key: str | None, timeout: int | None) -> None:
-    """Log in, see `em.login`."""
+    """Log in, see `em.login`.
+
+    Parameters
+    ----------
+    host, key
+        Address and API key; None to take them from the environment or T9k's configuration.
+    timeout
+        Longest time without an answer, in seconds; None for 60.
+
+    Raises
+    ------
+    ValueError
+        If there is an address but no key, if one of them is malformed, or if the configuration can't be read.
+    ServerError
+        If the server refuses the key or can't be reached.
+    """
     global _client
     if key is not None:
         warnings.warn(

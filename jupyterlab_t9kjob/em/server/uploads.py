@@ -65,7 +65,23 @@ def upload_run(run: Asset, flow: _Flow, folder: str, make_folder: bool, conflict
 
 
 def upload_artifact(artifact: Asset, folder: str, make_folder: bool, conflict_strategy: str) -> None:
-    """Upload an artifact."""
+    """Upload an artifact. An artifact without a directory on this machine is skipped.
+
+    Parameters
+    ----------
+    artifact
+        The artifact.
+    folder, make_folder, conflict_strategy
+        As in `em.upload`.
+
+    Raises
+    ------
+    ValueError
+        If the folder does not exist and may not be made, or has another artifact of the name and the strategy is
+        `error`.
+    ServerError
+        If the server refuses a request or can't be reached.
+    """
     if artifact.local is None:
         return
     client = session.client()

@@ -34,7 +34,20 @@ _kept: List[IO[str]] = []  # faulthandler needs the file as long as the process 
 
 
 def write_stacks_on_signal(number: int, folder: str) -> None:
-    """Let faulthandler write the stacks of all threads to a file of this process when a signal comes."""
+    """Let faulthandler write the stacks of all threads to a file of this process when a signal comes.
+
+    Parameters
+    ----------
+    number
+        Number of the signal.
+    folder
+        Folder of the file ``PID.stacks``. It is created if it does not exist; the file is removed at exit.
+
+    Raises
+    ------
+    OSError, RuntimeError, ValueError
+        If the file can't be created, or faulthandler can't listen to the signal.
+    """
     os.makedirs(folder, mode=0o700, exist_ok=True)
     path = os.path.join(folder, "%d.stacks" % os.getpid())
     file = open(path, "w")  # noqa: SIM115

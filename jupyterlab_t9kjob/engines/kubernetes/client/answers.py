@@ -55,7 +55,20 @@ async def refusal_of(response: httpx.Response) -> ApiError:
 
 
 async def content_of(response: httpx.Response, limit: int) -> bytes:
-    """Return the content of an answer; of a larger one than the limit, a little more than the limit in bytes."""
+    """Return the content of an answer; of a larger one than the limit, a little more than the limit.
+
+    Parameters
+    ----------
+    response
+        An answer with unread content.
+    limit
+        Size in bytes above which the rest of the content is not read.
+
+    Raises
+    ------
+    httpx.RequestError, httpx.StreamError
+        If the connection breaks before the content is complete.
+    """
     pieces, size = [], 0
     async for piece in response.aiter_bytes():
         pieces.append(piece)

@@ -134,19 +134,25 @@ class KubeApi:
     # -- requests -----------------------------------------------------------------------------------------------------
 
     async def get(self, path: str, params: Params | None = None) -> Json:
-        """Return an object."""
+        """Return an object; the parameters are those of `stream`."""
         return await self._json("GET", path, params)
 
     async def get_text(self, path: str, params: Params | None = None) -> str:
-        """Return an answer as text, such as a container's log."""
+        """Return an answer as text, such as a container's log; the parameters are those of `stream`."""
         return (await self._answer("GET", path, params)).decode(errors="replace")
 
     async def create(self, path: str, body: Json, params: Params | None = None) -> Json:
-        """Create an object in a collection; return the created object."""
+        """Create an object in a collection; return the created object.
+
+        Parameters
+        ----------
+        path, body, params
+            Path of the collection, the object, and query parameters.
+        """
         return await self._json("POST", path, params, body)
 
     async def patch(self, path: str, body: Json, params: Params | None = None) -> Json:
-        """Change an object by a JSON merge patch; return the changed object."""
+        """Change the object at a path by a JSON merge patch, the body; return the changed object."""
         return await self._json("PATCH", path, params, body, MERGE_PATCH)
 
     async def delete(self, path: str, *, propagation: str = "Background", uid: str | None = None) -> Json:
@@ -167,7 +173,7 @@ class KubeApi:
         return await self._json("DELETE", path, None, body)
 
     async def list(self, path: str, params: Params | None = None) -> tuple[list[Json], str]:
-        """Return all objects of a collection, and the collection's resource version."""
+        """Return all objects of a collection, and its resource version; the parameters are those of `read`."""
 
         async def whole() -> tuple[list[Json], str]:
             items: list[Json] = []

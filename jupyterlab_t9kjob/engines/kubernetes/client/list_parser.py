@@ -166,7 +166,20 @@ class ListReader:
 
 
 async def in_turns(items: Iterator[Json], take: Callable[[Json], None]) -> None:
-    """Call `take` with the objects of a list, with pauses in which the event loop serves other tasks."""
+    """Call `take` with the objects of a list, with pauses in which the event loop serves other tasks.
+
+    Parameters
+    ----------
+    items
+        The objects, such as an iterator of `ListReader.feed`, which parses each object when it is taken.
+    take
+        Called with each object. A pause follows after `TURN_OBJECTS` calls.
+
+    Raises
+    ------
+    NoList
+        If `items` is an iterator of a `ListReader` whose text is not a list.
+    """
     left = 0
     while left == 0:
         left = TURN_OBJECTS

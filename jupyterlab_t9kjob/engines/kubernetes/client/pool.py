@@ -31,10 +31,40 @@ class ByteStream(Protocol):
     """The methods of an upgraded connection, which is httpcore's network stream."""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Return the next bytes; no bytes at the end of the stream."""
+        """Return the next bytes; no bytes at the end of the stream.
+
+        Parameters
+        ----------
+        max_bytes
+            Greatest number of bytes to return.
+        timeout
+            Longest time to wait for bytes, in seconds; None for no limit.
+
+        Raises
+        ------
+        httpcore.TimeoutException
+            If no byte arrives in this time.
+        httpcore.NetworkError
+            If the connection breaks.
+        """
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Write bytes."""
+        """Write bytes.
+
+        Parameters
+        ----------
+        buffer
+            The bytes.
+        timeout
+            Longest time to wait until the connection takes bytes, in seconds; None for no limit.
+
+        Raises
+        ------
+        httpcore.TimeoutException
+            If the connection takes no bytes in this time.
+        httpcore.NetworkError
+            If the connection breaks.
+        """
 
 
 class Pools:

@@ -199,7 +199,20 @@ async def _schema_address(api: KubeApi, kind: JobKind) -> str:
 
 
 async def read_schema(api: KubeApi, kind: JobKind) -> Json | None:
-    """Return the OpenAPI 3 document with a kind, or its definition; None if this account can read neither."""
+    """Return the OpenAPI 3 document with a kind, or its definition; None if this account can read neither.
+
+    Parameters
+    ----------
+    api
+        Client of the API server.
+    kind
+        Kind of job.
+
+    Raises
+    ------
+    Unreachable
+        If the API server does not answer.
+    """
     for path in (
         f"/openapi/v3/apis/{kind.group}/{kind.version}",
         f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{kind.plural}.{kind.group}",

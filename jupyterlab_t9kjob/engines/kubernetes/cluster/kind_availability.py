@@ -84,7 +84,20 @@ class Presence:
         return self.kinds.get(kind.engine)
 
     async def find_groups(self, api: KubeApi, namespaces: list[str]) -> None:
-        """Discover the queueing systems, and the training runtimes of the cluster and of these namespaces."""
+        """Discover the queueing systems, and the training runtimes of the cluster and of these namespaces.
+
+        Parameters
+        ----------
+        api
+            Client of the API server.
+        namespaces
+            Namespaces whose training runtimes are read; those after the fifth are ignored.
+
+        Raises
+        ------
+        ApiError, Unreachable
+            If the API server does not answer.
+        """
         served = await served_groups(api)
         self.images = await runtime_images(api, served, namespaces)
         found = queueing_of(served)

@@ -309,5 +309,13 @@ class NamespaceWatch:
 
 
 def jobs_path(kind: JobKind, namespace: str) -> str:
-    """Return the API path of the jobs of a kind in a namespace."""
+    """Return the API path of the jobs of a kind in a namespace.
+
+    Parameters
+    ----------
+    kind
+        Kind of job, with its API group and version.
+    namespace
+        The namespace.
+    """
     return f"/apis/{kind.group}/{kind.version}/namespaces/{namespace}/{kind.plural}"

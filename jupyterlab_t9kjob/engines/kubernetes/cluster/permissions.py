@@ -201,11 +201,27 @@ class Permissions:
         return dict(self._table)
 
     def on_jobs(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
-        """Return the permissions on a kind of job, and those of the namespace, by name."""
+        """Return the permissions on a kind of job, and those of the namespace, by name.
+
+        Parameters
+        ----------
+        kind
+            Kind of job.
+        namespace
+            The namespace. Permissions that were not read in it are missing from the result.
+        """
         return {**self._table.get(("", namespace), {}), **self._table.get((kind.engine, namespace), {})}
 
     def on_queueing(self, group: str, namespace: str) -> dict[str, Capability]:
-        """Return the permissions on the objects of a queueing system, by name."""
+        """Return the permissions on the objects of a queueing system, by name.
+
+        Parameters
+        ----------
+        group
+            API group of the queueing system.
+        namespace
+            The namespace. If its permissions were not read, the result is empty.
+        """
         return self._table.get((group, namespace), {})
 
     async def read(
@@ -261,5 +277,13 @@ async def _reviewed(api: KubeApi, permissions: Mapping[str, Permission], namespa
 
 
 def allowed(permissions: Mapping[str, Capability], names: Iterable[str]) -> bool:
-    """Return True if all of these permissions are there; a permission that was not read counts as there."""
+    """Return True if all of these permissions are there; a permission that was not read counts as there.
+
+    Parameters
+    ----------
+    permissions
+        Permissions by name, from `Permissions.on_jobs` or `Permissions.on_queueing`.
+    names
+        Names of the permissions that are needed.
+    """
     return all(permissions.get(name, _ALLOWED).supported for name in names)

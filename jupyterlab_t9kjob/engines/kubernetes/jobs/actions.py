@@ -63,7 +63,15 @@ def _has_ending_pod(replicas: Sequence[ReplicaView], *, now: float) -> bool:
 
 
 def is_stopped(job: TrackedJob, state: State) -> bool:
-    """Return True if the job was stopped from a lab: it counts as ended but can be resumed."""
+    """Return True if the job was stopped from a lab: it counts as ended but can be resumed.
+
+    Parameters
+    ----------
+    job
+        The job, whose annotation marks the stop.
+    state
+        Its state.
+    """
     return state.paused and state.phase == "Failed" and job.annotation(STOPPED) is not None
 
 

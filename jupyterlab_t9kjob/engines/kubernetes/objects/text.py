@@ -26,7 +26,15 @@ _SHORTEST_CUT: Final = 40
 
 
 def plain(text: str, most: int = MOST_SENTENCE) -> str:
-    """Return words as one line without control characters, cut to `most` characters."""
+    """Return words as one line without control characters.
+
+    Parameters
+    ----------
+    text
+        The words.
+    most
+        Greatest length in characters; a longer line is cut and ends in “…”.
+    """
     line = " ".join(_visible(text[: 20 * most]).split())
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
@@ -116,13 +124,29 @@ def minutes_since(since: float | None, now: float) -> Text | None:
 
 
 def waiting_since(state: Text, since: float | None, now: float) -> Text:
-    """Return a state and how long the wait has lasted: “Not ready · waiting 2 min”; see `minutes_since`."""
+    """Return a state and how long the wait has lasted: “Not ready · waiting 2 min”.
+
+    Parameters
+    ----------
+    state
+        The state, without a full stop.
+    since, now
+        Start of the wait and the present, as in `minutes_since`. A wait below a minute is not shown.
+    """
     wait = minutes_since(since, now)
     return state if wait is None else _("{state} · waiting {duration}", state=state, duration=wait)
 
 
 def lasting_since(state: Text, since: float | None, now: float) -> Text:
-    """Return a state and how long it has lasted: “Pulling image torch:2, 2 min”; see `minutes_since`."""
+    """Return a state and how long it has lasted: “Pulling image torch:2, 2 min”.
+
+    Parameters
+    ----------
+    state
+        The state, without a full stop.
+    since, now
+        Start of the state and the present, as in `minutes_since`. A time below a minute is not shown.
+    """
     wait = minutes_since(since, now)
     return state if wait is None else _("{state}, {duration}", state=state, duration=wait)
 

@@ -37,12 +37,28 @@ def starts_again(replica: ReplicaView, state: State) -> bool | None:
 
 
 def has_finished(replica: ReplicaView, state: State) -> bool:
-    """Return True if a replica's training has ended for good, as far as that is known."""
+    """Return True if a replica's training has ended for good, as far as that is known.
+
+    Parameters
+    ----------
+    replica
+        The replica with its newest pod.
+    state
+        The job's state, which decides whether a replica starts again.
+    """
     return bool(trained(replica) or has_ended(replica.pod)) and not starts_again(replica, state)
 
 
 def is_over(replicas: Sequence[ReplicaView], state: State) -> bool:
-    """Return True if a job's training has ended for good: that of its first replica, which decides, or of all."""
+    """Return True if a job's training has ended for good: that of its first replica, which decides, or of all.
+
+    Parameters
+    ----------
+    replicas
+        All replicas in the order of `JobKind.replicas`; a job without replicas is not over.
+    state
+        The job's state. A job that is paused, suspended or has ended is not over in this sense.
+    """
     if not replicas or state.paused or state.held or state.phase not in ("Pending", "Running", "Resuming"):
         return False  # Pods of a job that is paused, or suspended by its queue, end because of that.
     return has_finished(replicas[0], state) or all(has_finished(replica, state) for replica in replicas)

@@ -249,7 +249,15 @@ def _beside(lack: Lack, say: Callable[[str, float, str | None], Text]) -> Text |
 
 
 def product_of(resource: str, nodes: Iterable[Node]) -> str | None:
-    """Return the product name of a device on some nodes; None if the nodes differ, or don't tell."""
+    """Return the product name of a device on some nodes; None if the nodes differ, or don't tell.
+
+    Parameters
+    ----------
+    resource
+        The resource's name in Kubernetes.
+    nodes
+        The nodes. Those without the resource are ignored.
+    """
     products = {node.capacity.product for node in nodes if node.amount(resource).total}
     return products.pop() if len(products) == 1 else None
 
@@ -258,7 +266,15 @@ def product_of(resource: str, nodes: Iterable[Node]) -> str | None:
 
 
 def chosen(pod: Json, nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes that match a pod's node selector and required node affinity."""
+    """Return the nodes that match a pod's node selector and required node affinity.
+
+    Parameters
+    ----------
+    pod
+        The pod, or a pod template. Without a selector and required affinity, all nodes match.
+    nodes
+        Nodes with their labels.
+    """
     selector = part(pod, "spec", "nodeSelector")
     required = part(pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     terms = parts(required, "nodeSelectorTerms")
@@ -271,13 +287,32 @@ def chosen(pod: Json, nodes: Iterable[Node]) -> list[Node]:
 
 
 def open_to(pod: Json, nodes: Iterable[Node]) -> list[Node]:
-    """Return the nodes whose taints a pod tolerates."""
+    """Return the nodes whose taints a pod tolerates.
+
+    Parameters
+    ----------
+    pod
+        The pod, or a pod template.
+    nodes
+        Nodes with their taints. Taints with which Kubernetes marks a node's problem (`OWN_TAINTS`) are ignored.
+    """
     tolerations = parts(pod, "spec", "tolerations")
     return [node for node in nodes if not any(_keeps_away(taint, tolerations) for taint in node.capacity.taints)]
 
 
 def taints_against(pod: Json, nodes: Iterable[Node]) -> list[str]:
-    """Return the taints of some nodes that a pod does not tolerate, for use in a sentence."""
+    """Return the taints of some nodes that a pod does not tolerate, for use in a sentence.
+
+    Parameters
+    ----------
+    pod, nodes
+        As in `open_to`.
+
+    Returns
+    -------
+    list of str
+        Each taint once, as ``key=value``, or as ``key`` if it has no value.
+    """
     tolerations = parts(pod, "spec", "tolerations")
     against = (taint for node in nodes for taint in node.capacity.taints if _keeps_away(taint, tolerations))
     return list(dict.fromkeys(named(f"{one.key}={one.value}" if one.value else one.key) for one in against))

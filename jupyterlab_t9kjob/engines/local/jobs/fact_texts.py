@@ -98,7 +98,15 @@ def _who(failed: Mapping[str, Any], replicas: int) -> str:
 
 
 def clone_text(code: str, facts: Mapping[str, Any]) -> Text:
-    """Return the state of the clone that a job waits for, or why it failed."""
+    """Return the state of the clone that a job waits for, or why it failed.
+
+    Parameters
+    ----------
+    code
+        Code of the reason: ``CloningCode``, or ``CodeNotCloned`` after a failure.
+    facts
+        ``address`` and ``commit`` of the repository; after a failure also git's ``words``.
+    """
     name, commit = short_name(facts["address"]), facts["commit"][:7]
     if code == "CloningCode":
         return _("Cloning the repository {name} at {commit}", name=name, commit=commit)

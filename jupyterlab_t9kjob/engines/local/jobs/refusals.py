@@ -23,7 +23,20 @@ _PENDING: Final[dict[Action, PendingAction]] = {"pause": "pausing", "resume": "r
 
 
 def demand_action(job: JobSummary, action: Action) -> None:
-    """Raise `Conflict` unless an action is one of the job's actions, or is pending."""
+    """Demand that an action is one of the job's actions, or is pending.
+
+    Parameters
+    ----------
+    job
+        The job's row in the list.
+    action
+        The action that was asked for.
+
+    Raises
+    ------
+    Conflict
+        If the action is neither possible nor pending.
+    """
     if action not in job.actions and (job.pending_action or "nothing") != _PENDING.get(action):
         raise refusal_of(job, action)
 

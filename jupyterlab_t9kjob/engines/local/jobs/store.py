@@ -175,7 +175,7 @@ class Store:
         return job
 
     def end_for_sweep(self, uid: str, facts: Mapping[str, Any]) -> None:
-        """Let a job's supervisor know why the job's sweep ends it."""
+        """Let a job's supervisor know why the job's sweep ends it; `facts` as in `SweepTurn.demand_end`."""
         SweepTurn(self.get(uid).files.read_plan()).demand_end(facts)
 
     def want(self, uid: str, desired: str) -> StoredJob:

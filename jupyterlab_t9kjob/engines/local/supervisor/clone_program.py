@@ -114,7 +114,15 @@ class _Git:
 
 
 def main(plan: Path, error: Path) -> int:
-    """Clone what the plan says; write the error to a file and return 1 if that fails."""
+    """Clone the repository of a plan; return the exit code: 0, or 1 if the clone failed.
+
+    Parameters
+    ----------
+    plan
+        JSON file whose ``code`` is a `ClonePlan`.
+    error
+        JSON file that is written after a failure, with git's message as ``words``.
+    """
     try:
         clone(json.loads(plan.read_bytes())["code"])
     except _Failed as problem:

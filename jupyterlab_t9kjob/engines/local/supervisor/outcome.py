@@ -248,5 +248,13 @@ def _last_progress(files: JobFiles, record: Record) -> dict[str, object] | None:
 
 
 def restarts(policy: str, code: int) -> bool:
-    """Return True if a restart policy restarts a replica that ended with an exit code other than 0."""
+    """Return True if a restart policy restarts a replica that ended with an exit code other than 0.
+
+    Parameters
+    ----------
+    policy
+        `OnFailure` restarts after every exit code, `ExitCode` after `RETRYABLE_CODES`, any other policy after none.
+    code
+        The exit code.
+    """
     return policy == "OnFailure" or (policy == "ExitCode" and code in RETRYABLE_CODES)

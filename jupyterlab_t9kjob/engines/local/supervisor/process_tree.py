@@ -204,7 +204,15 @@ class Ending:
 
 
 def send(pids: Iterable[int], number: signal.Signals) -> None:
-    """Send a signal to processes; those that have ended, or belong to another user, are skipped."""
+    """Send a signal to processes; those that have ended, or belong to another user, are skipped.
+
+    Parameters
+    ----------
+    pids
+        The processes.
+    number
+        The signal.
+    """
     for pid in pids:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)

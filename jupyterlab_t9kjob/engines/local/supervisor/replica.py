@@ -219,7 +219,15 @@ class Agent:
 
 
 def tail(path: Path, size: int) -> bytes:
-    """Return the last `size` bytes of a file; no bytes if it can't be read."""
+    """Return the end of a file; no bytes if it can't be read.
+
+    Parameters
+    ----------
+    path
+        The file.
+    size
+        Number of bytes to read; a shorter file is read as a whole.
+    """
     try:
         with path.open("rb") as file:
             end = file.seek(0, os.SEEK_END)

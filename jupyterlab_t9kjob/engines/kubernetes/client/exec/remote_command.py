@@ -121,7 +121,18 @@ class RemoteCommand:
             await self._socket.send(bytes([_CLOSE, _STDIN]))
 
     async def resize(self, columns: int, rows: int) -> None:
-        """Set the size of the command's terminal."""
+        """Set the size of the command's terminal.
+
+        Parameters
+        ----------
+        columns, rows
+            Width and height in characters.
+
+        Raises
+        ------
+        BrokenOff
+            If the connection has ended.
+        """
         size = json.dumps({"Width": columns, "Height": rows}).encode()
         await self._socket.send(bytes([_RESIZE]) + size)
 

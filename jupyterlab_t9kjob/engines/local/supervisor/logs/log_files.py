@@ -90,7 +90,19 @@ def logs_of_attempt(files: JobFiles, replica: str, attempt: int) -> list[FoundLo
 def matching(folder: Path, pattern: str) -> list[Path]:
     """Return the paths below a folder that match a glob pattern.
 
-    Files that are removed meanwhile are left out; other errors of the disk are raised as `OSError`.
+    Files that are removed meanwhile are left out.
+
+    Parameters
+    ----------
+    folder
+        The folder. Without it, nothing matches.
+    pattern
+        Pattern relative to the folder, see `Path.glob`.
+
+    Raises
+    ------
+    OSError
+        For any other error of the disk.
     """
     try:
         return list(folder.glob(pattern))

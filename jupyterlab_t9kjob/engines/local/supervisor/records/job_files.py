@@ -50,7 +50,15 @@ class JobFiles:
         self._unwritten: list[bytes] = []
 
     def attempt_logs(self, replica: str, attempt: int) -> Path:
-        """Return the directory with the logs of one attempt of a replica."""
+        """Return the directory with the logs of one attempt of a replica.
+
+        Parameters
+        ----------
+        replica
+            Name of the replica, such as ``worker-0``.
+        attempt
+            Number of the attempt, from 1.
+        """
         return self.logs / f"{replica}.{attempt}"
 
     def read_record(self) -> Record:
@@ -245,5 +253,21 @@ class JobFiles:
 
 
 def owners_only(path: str, flags: int) -> int:
-    """Open a file for `open(opener=…)`; a new file is readable by its owner only."""
+    """Open a file for `open(opener=…)`; a new file is readable by its owner only.
+
+    Parameters
+    ----------
+    path, flags
+        As in `os.open`.
+
+    Returns
+    -------
+    int
+        The file descriptor.
+
+    Raises
+    ------
+    OSError
+        If the file can't be opened.
+    """
     return os.open(path, flags, 0o600)
