@@ -124,7 +124,8 @@ $(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml hatch_build.py README.md LIC
 ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupyter/kernels/python3/kernel.json
 
 # Most of what they need is here already, and is linked from here; pip installs the rest, and sees that nothing is
-# missing. The newest one also runs behind a JupyterHub, whose proxy is from tests/ui/package.json.
+# missing. A lab that was not copied to its end is made anew. The newest one also runs behind a JupyterHub, whose proxy
+# is from tests/ui/package.json.
 SITE = $$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 NEEDED := jupyterlab "jupyterlab_t9kjob[tensorboard,kubernetes]" --without jupyterlab_t9kjob
 build/lab-newest/.t9kjob: LAB := --upgrade jupyterlab "jupyterhub>=5"
@@ -132,8 +133,9 @@ build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
 build/lab-4.2/.t9kjob: NEEDED += jupyterlab jupyter-builder
 build/lab-%/.t9kjob: INTO = python -m pip --python $(@D)/bin/python install --quiet --no-compile
 build/lab-%/.t9kjob: $(WHEEL) build/third-party/.built Makefile .make/copied.py
-	test ! -d $(@D) || $(INTO) --no-deps --force-reinstall build/dist/*.whl build/third-party/*.whl
-	test -d $(@D) || { python -m venv --without-pip $(@D) && python .make/copied.py "$(SITE)" $(@D) $(NEEDED); }
+	test ! -e $(@D)/.copied || $(INTO) --no-deps --force-reinstall build/dist/*.whl build/third-party/*.whl
+	test -e $(@D)/.copied || { rm -rf $(@D) && python -m venv --without-pip $(@D) \
+		&& python .make/copied.py "$(SITE)" $(@D) $(NEEDED) && touch $(@D)/.copied; }
 	$(INTO) $(LAB) "$$(ls build/dist/*.whl)[tensorboard,kubernetes]" build/third-party/*.whl
 	@touch $@
 

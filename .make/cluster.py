@@ -1,7 +1,6 @@
 """The Kubernetes that tests run against: started where the machine has the means, with the images that they need."""
 
 import hashlib
-import importlib.util
 import json
 import os
 import shlex
@@ -37,7 +36,7 @@ CONTAINERD = "/run/t9kjob-cluster/containerd.sock"
 
 
 class NotStarted(Exception):
-    """The cluster is there to be started, but did not."""
+    """The cluster is there to be started, but it or its image is not ready."""
 
 
 def find() -> Path | None:
@@ -56,7 +55,10 @@ def start(program: Path) -> dict[str, str]:
     there = _images()
     recipe = f"test.local/torch:{hashlib.sha256(repr((REQUIREMENTS, USED)).encode()).hexdigest()[:16]}"
     if IMAGE not in there or there.get(recipe) != there[IMAGE]:
-        _build_image(program)
+        try:
+            _build_image(program)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise NotStarted(f"the image for its pods was not built: {error}") from error
         _ctr("tag", "--force", IMAGE, recipe)
     labs = {digest for name, digest in there.items() if name.startswith(LABS)}
     if len(labs) > MOST_LABS:
@@ -96,8 +98,8 @@ def _build_image(program: Path) -> None:
     folder = Path("build/image").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     packages, scripts = folder / "packages", folder / "bin"
-    if sys.version_info[:2] == (3, 11) and importlib.util.find_spec("torch"):  # they are here
-        site = Path(sysconfig.get_path("purelib"))
+    site = Path(sysconfig.get_path("purelib"))
+    if sys.version_info[:2] == (3, 11) and (site / "torch").is_dir():  # not where another environment lends it
         subprocess.run([sys.executable, ".make/copied.py", site, folder / "copied", *REQUIREMENTS], check=True)
         (folder / "copied" / site.relative_to(site.parents[2])).rename(packages)
         (folder / "copied" / "bin").rename(packages / "bin")

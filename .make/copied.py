@@ -53,7 +53,11 @@ def copy(found: Distribution, site: Path, prefix: Path) -> None:
             target = prefix / each.relative_to(old_prefix)
             target.parent.mkdir(parents=True, exist_ok=True)
             if target.parent == prefix / "bin":
-                target.write_bytes(each.read_bytes().replace(old, new, 1))
+                script = each.read_bytes().replace(old, new, 1)
+                first = script.partition(b"\n")[0]
+                if first.startswith(b"#!") and b"python" in first and new not in first:
+                    raise SystemExit(f"{each} would run {os.fsdecode(first[2:])}, not {os.fsdecode(new)}")
+                target.write_bytes(script)
                 shutil.copystat(each, target)
             elif not target.exists():
                 _link(each, target)
@@ -73,7 +77,8 @@ def main() -> None:
     parser.add_argument("requirements", nargs="+")
     parser.add_argument("--without", nargs="*", default=[], help="names of distributions that are left out")
     args = parser.parse_args()
-    site, prefix = args.site.resolve(), args.prefix.resolve()
+    # not resolved: below a symbolic link, pip's scripts name Python by the path with the link
+    site, prefix = args.site.absolute(), args.prefix.absolute()
     for name, found in closure(site, args.requirements).items():
         if name not in map(canonicalize_name, args.without):
             copy(found, site, prefix)

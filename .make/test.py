@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
@@ -90,6 +91,7 @@ STEPS = [
 ]
 
 printing = Lock()
+installing = Lock()
 
 
 class Lacking(Exception):
@@ -164,7 +166,8 @@ class Runner:
             chromium = find_chromium()
             if chromium is None:
                 raise Lacking(
-                    "no Chromium: `sudo apt-get install chromium-headless-shell`, or CHROMIUM=/path/to/a/browser"
+                    "no Chromium: `sudo apt-get install chromium-headless-shell` (or `chromium`),"
+                    " or CHROMIUM=/path/to/a/browser"
                 )
             environment["CHROMIUM"] = chromium
         if step.needs_cluster and (program := cluster.find()):
@@ -185,10 +188,17 @@ def run_lanes(lanes: Iterable[list[Step]], run: Callable[[Step], Result], width:
 
 
 def find_chromium() -> str | None:
-    """Find Chromium, or install Debian's where that is possible.
+    """Find Chromium, or install Debian's where that is possible; a run tries that once.
 
     The headless shell is the same engine without the browser's own windows: a page costs it three fifths of the CPU.
+    Where Debian has no such package, its whole browser is installed.
     """
+    with installing:
+        return _find_or_install()
+
+
+@cache
+def _find_or_install() -> str | None:
     shell = "chromium-headless-shell"
     names = (shell, "chromium", "chromium-browser", "google-chrome")
 
@@ -198,7 +208,10 @@ def find_chromium() -> str | None:
     lacks = not find() or (CI and "CHROMIUM" not in os.environ and not shutil.which(shell))
     if lacks and os.geteuid() == 0 and shutil.which("apt-get"):
         print("Installing Chromium", flush=True)
-        subprocess.run(f"apt-get -qq update && apt-get -qq install --yes {shell} > /dev/null", shell=True)
+        subprocess.run(["apt-get", "-qq", "update"])
+        for package in (shell,) if find() else (shell, "chromium"):
+            if not subprocess.run(f"apt-get -qq install --yes {package} > /dev/null", shell=True).returncode:
+                break
     return find()
 
 
