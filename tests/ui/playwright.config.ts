@@ -6,6 +6,10 @@ import path from 'path';
 const root = path.resolve(__dirname, '../..');
 const build = path.join(root, 'build');
 
+// The run with the cluster may go on beside the other one, so it has reports, labs and results of its own.
+const report = process.env.T9KJOB_UI_REPORT ?? 'ui.xml';
+const places = path.join(build, path.basename(report, '.xml'));
+
 // A test finds no jobs but its own, so each worker has a lab of its own; helpers/lab.ts takes it by its port.
 const workers = 2;
 
@@ -36,7 +40,7 @@ process.env.T9KJOB_UI_ENV = development || `${build}/lab-newest`;
 
 /** A JupyterLab of one environment, with all its state in a folder that is new at each start. */
 function lab(name: string, port: number, env: string, args: string): WebServer {
-  const state = path.join(build, 'ui', name);
+  const state = path.join(places, name);
   return {
     command:
       `rm -rf ${state} && mkdir -p ${state}/root && ` +
@@ -74,19 +78,19 @@ const oldest = lab(
   'oldest',
   port + workers,
   `${build}/lab-4.2`,
-  `--ServerApp.root_dir=${build}/ui/oldest/root --ServerApp.base_url=/user/a%40b/ --IdentityProvider.token=secret`
+  `--ServerApp.root_dir=${places}/oldest/root --ServerApp.base_url=/user/a%40b/ --IdentityProvider.token=secret`
 );
 
 export default defineConfig({
   testDir: '.',
-  outputDir: `${build}/ui/results`,
+  outputDir: `${places}/results`,
   reporter: [
     ['list'],
     ['./repeats.ts'],
     [
       'junit',
       {
-        outputFile: `${build}/reports/${process.env.T9KJOB_UI_REPORT ?? 'ui.xml'}`
+        outputFile: `${build}/reports/${report}`
       }
     ]
   ],

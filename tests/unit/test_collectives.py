@@ -116,6 +116,13 @@ def test_diagnostics_survive_their_manifest(kind: Any) -> None:
     assert "/work/.t9kjob/diagnostics/hook-1:/work/lib" in text
     assert "/work/.t9kjob/diagnostics/$(T9KJOB_REQUEST)/trace_rank_" in text
     assert parse(manifest).spec == spec
+    # The user's settings stay, also one by the older name, which PyTorch reads only without the newer one.
+    given = [EnvVar(name="TORCH_NCCL_TRACE_BUFFER_SIZE", value="20000"), EnvVar(name="PYTHONPATH", value="")]
+    own = spec.model_copy(update={"env": given})
+    manifest = render(own, kind)
+    text = str(manifest)
+    assert "TORCH_FR_BUFFER_SIZE" not in text and "20000" in text and "TORCH_FR_DUMP_TEMP_FILE" in text
+    assert "'/work/.t9kjob/diagnostics/hook-1'" in text
     alone = spec.model_copy(update={"mounts": []})
     assert "NoVolume" in [check.code for check in problems(alone, kind)]
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from ..running.source import PYTHON_PATH
 from ..spec import EnvVar, JobSpec, ReplicaSpec
-from ..stacks.diagnostics import variables
+from ..stacks.diagnostics import unset, variables
 from .entrypoints import record_directory
 from .names import ENV_REQUEST
 
@@ -50,7 +50,8 @@ def diagnosed(spec: JobSpec) -> JobSpec:
         return spec
     wanted = variables(stacks=spec.diagnostics.stacks, collectives=spec.diagnostics.collectives, talk=TALK, dumps=dumps)
     given = {variable.name for variable in spec.env}
-    own = [EnvVar(name=name, value=value) for name, value in wanted.items() if name not in given]
+    replicas = {variable.name for group in spec.replica_specs for variable in group.env or ()}
+    own = [EnvVar(name=name, value=value) for name, value in unset(wanted, given, replicas).items()]
     env = [*own, *spec.env] if PYTHON_PATH in given else [*own, EnvVar(name=PYTHON_PATH, value=hook), *spec.env]
     groups = [_of_group(group, hook) for group in spec.replica_specs]
     return spec.model_copy(update={"env": _first_on_path(env, hook), "replica_specs": groups})
@@ -63,8 +64,8 @@ def _of_group(group: ReplicaSpec, hook: str) -> ReplicaSpec:
 def _first_on_path(env: list[EnvVar], hook: str) -> list[EnvVar]:
     """Return variables with the hook in front of a `PYTHONPATH` that is given. One from a Secret is kept."""
     return [
-        variable.model_copy(update={"value": f"{hook}:{variable.value}"})
-        if variable.name == PYTHON_PATH and variable.value and hook not in variable.value.split(":")
+        variable.model_copy(update={"value": f"{hook}:{variable.value}" if variable.value else hook})
+        if variable.name == PYTHON_PATH and variable.secret is None and hook not in (variable.value or "").split(":")
         else variable
         for variable in env
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -14,6 +15,10 @@ ENTRIES: Final = 2000
 """Collectives that the flight recorder keeps for each rank."""
 TRACE_PREFIX: Final = "trace_rank_"
 STACKS, TRACES = "T9KJOB_STACKS", "T9KJOB_TRACES"
+_BUFFER, _OLDER_BUFFER = "TORCH_FR_BUFFER_SIZE", "TORCH_NCCL_TRACE_BUFFER_SIZE"
+_FILE, _OLDER_FILE = "TORCH_FR_DUMP_TEMP_FILE", "TORCH_NCCL_DEBUG_INFO_TEMP_FILE"
+_OLDER: Final = {_BUFFER: _OLDER_BUFFER, _FILE: _OLDER_FILE}
+"""PyTorch reads the older name only where the newer one is not set (``FlightRecorder.hpp`` of 2.13)."""
 
 
 def variables(*, stacks: bool, collectives: bool, talk: str, dumps: str) -> dict[str, str]:
@@ -35,10 +40,26 @@ def variables(*, stacks: bool, collectives: bool, talk: str, dumps: str) -> dict
         prefix = str(PurePosixPath(dumps) / TRACE_PREFIX)
         found |= {
             TRACES: talk,
-            "TORCH_FR_BUFFER_SIZE": str(ENTRIES),
-            "TORCH_NCCL_TRACE_BUFFER_SIZE": str(ENTRIES),
+            _BUFFER: str(ENTRIES),
+            _OLDER_BUFFER: str(ENTRIES),
             "TORCH_NCCL_DUMP_ON_TIMEOUT": "1",
-            "TORCH_FR_DUMP_TEMP_FILE": prefix,
-            "TORCH_NCCL_DEBUG_INFO_TEMP_FILE": prefix,
+            _FILE: prefix,
+            _OLDER_FILE: prefix,
         }
     return found
+
+
+def unset(wanted: Mapping[str, str], job: Collection[str], replicas: Collection[str] = ()) -> dict[str, str]:
+    """Return the variables to add, so that each setting that the user made stays, also one by an older name.
+
+    Parameters
+    ----------
+    wanted
+        Variables of the diagnostics.
+    job
+        Names of the variables that the user sets for the job.
+    replicas
+        Names of those that the user sets for a replica type, which replace the job's.
+    """
+    given = {*job, *replicas}
+    return {name: value for name, value in wanted.items() if name not in job and _OLDER.get(name) not in given}

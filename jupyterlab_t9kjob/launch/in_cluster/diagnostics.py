@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from pathlib import Path
 from typing import Final
 
@@ -14,11 +15,12 @@ from ...core.spec import JobSpec
 from ...core.stacks.diagnostics import HOOK, HOOK_FILE
 from ...core.system.disk import trouble_of
 from ...core.system.disk_threads import on_disk
-from ...core.system.files import write_atomically
+from ...core.system.files import open_regular, write_atomically
 from ...core.translation import _
 from ...jobs.service import JobService
 
 FIELD: Final = "/spec/diagnostics"
+_READABLE: Final = 0o444
 
 
 async def place_hook(jobs: JobService, spec: JobSpec, engine: str, namespace: str) -> None:
@@ -58,10 +60,15 @@ async def place_hook(jobs: JobService, spec: JobSpec, engine: str, namespace: st
 
 
 def _write(folder: Path) -> None:
+    """Write the hook, which the job's pods may read as another user."""
     content = (HOOK / HOOK_FILE).read_bytes()
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / HOOK_FILE
-    with contextlib.suppress(FileNotFoundError):
-        if path.read_bytes() == content:
+    with contextlib.suppress(FileNotFoundError), open_regular(path, follow=False) as file:
+        if file.read(len(content) + 1) == content and os.fstat(file.fileno()).st_mode & _READABLE == _READABLE:
             return
+    folder.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content)
+    path.chmod(0o644)
+    for made in (folder, folder.parent):
+        with contextlib.suppress(PermissionError):  # It belongs to another user of the volume, who made it readable.
+            made.chmod(made.stat().st_mode | 0o755)

@@ -155,12 +155,17 @@ class Workspace:
         """
         found = False
         left, ends = MAX_BYTES, time.thread_time() + MAX_SEARCH_SECONDS
+        clock = time.monotonic() + MAX_CLOCK_SECONDS  # Waiting for a slow disk takes no CPU time.
         if len(self._listings()) >= MAX_FOLDERS:
             return True
         for folder, names in self._listings().items():
             for name in names:
+                if not name.endswith(".py"):
+                    continue
+                if time.monotonic() > clock:
+                    return True
                 file = os.path.realpath(os.path.join(folder, name))
-                if not name.endswith(".py") or file in read or not self.contains(file):
+                if file in read or not self.contains(file):
                     continue
                 data = _bytes_of(file)
                 left -= len(data)

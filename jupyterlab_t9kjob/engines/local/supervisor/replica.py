@@ -11,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from ....core.stacks.diagnostics import HOOK, variables
+from ....core.stacks.diagnostics import HOOK, unset, variables
 from ....core.texts.wording import exit_code
 from . import process_tree
 from .device_claims import Claim
@@ -212,9 +212,8 @@ class Agent:
         if chosen := self._job.get("diagnostics"):
             folder = str(self._files.diagnostics)
             added = variables(stacks=chosen["stacks"], collectives=chosen["collectives"], talk=folder, dumps=folder)
-            path = environment.get("PYTHONPATH")
-            # The user's own settings of the flight recorder stay.
-            environment = {**added, **environment, "PYTHONPATH": f"{HOOK}:{path}" if path else str(HOOK)}
+            path = f"{HOOK}:{environment['PYTHONPATH']}" if environment.get("PYTHONPATH") else str(HOOK)
+            environment = {**unset(added, environment), **environment, "PYTHONPATH": path}
         return environment
 
 
