@@ -52,6 +52,8 @@ STEPS = [
     Step("eslint", "jlpm lint:check"),
     Step("mypy", "mypy"),
     Step("docs", "sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs"),
+    # The workers of pytest share the byte code of the tests that this makes.
+    Step("collect", "pytest --collect-only -qqq"),
     Step("types", "jlpm types --check && python .make/constants.py --check"),
     Step("imports", "lint-imports"),
     Step("ruff", "ruff check ."),

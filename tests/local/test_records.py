@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
+from jupyterlab_t9kjob.core.system.files import write_atomically
 from jupyterlab_t9kjob.core.system.locks import try_lock
 from jupyterlab_t9kjob.engines.local import engine as engine_module
 from jupyterlab_t9kjob.engines.local.jobs import expiry
@@ -213,7 +214,7 @@ def age(bench: Bench, uid: str, seconds: float, **changes: Any) -> None:
     record = json.loads(path.read_bytes())
     record["ended_at"] -= seconds
     record["machine"] |= changes
-    path.write_text(json.dumps(record))
+    write_atomically(path, json.dumps(record).encode())  # The engine reads it at any moment.
 
 
 async def test_old_records_go_and_nothing_else_does(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

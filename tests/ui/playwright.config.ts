@@ -8,6 +8,7 @@ const build = path.join(root, 'build');
 
 // The run with the cluster may go on beside the other one, so it has reports, labs and results of its own.
 const report = process.env.T9KJOB_UI_REPORT ?? 'ui.xml';
+const alone = report !== 'ui.xml'; // one file, so one worker and its lab
 const places = path.join(build, path.basename(report, '.xml'));
 
 // A test finds no jobs but its own, so each worker has a lab of its own; helpers/lab.ts takes it by its port.
@@ -128,5 +129,9 @@ export default defineConfig({
       use: { baseURL: `http://localhost:${port + workers}/user/a%40b/` }
     }
   ].slice(0, development ? 2 : 3),
-  webServer: development ? newest : [...newest, oldest]
+  webServer: alone
+    ? newest.slice(0, 1)
+    : development
+      ? newest
+      : [...newest, oldest]
 });
