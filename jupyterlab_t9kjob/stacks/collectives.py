@@ -20,7 +20,9 @@ Key = tuple[str, tuple[tuple[int, ...], ...], str]
 
 
 def collectives_of(traces: Sequence[Trace], expected: int | None) -> list[Collective]:
-    """Return the first collective of each process group that has not ended; those with a cause to show come first.
+    """Return the first collective of each process group and backend that has not ended.
+
+    Those with a cause to show come first.
 
     Parameters
     ----------
@@ -30,15 +32,16 @@ def collectives_of(traces: Sequence[Trace], expected: int | None) -> list[Collec
         Number of ranks of the job; None if unknown.
     """
     members: dict[str, set[int]] = defaultdict(set)
-    calls: dict[tuple[str, str], dict[int, dict[int, Call]]] = defaultdict(lambda: defaultdict(dict))
+    # The backends of a group, such as `cpu:gloo,cuda:nccl`, have numbers of their own.
+    calls: dict[tuple[str, str, str], dict[int, dict[int, Call]]] = defaultdict(lambda: defaultdict(dict))
     for trace in traces:
         for name, ranks in trace.groups.items():
             members[name].update(ranks)
         for call in trace.calls:
-            calls[call.group, call.description][trace.rank][call.sequence] = call
+            calls[call.group, call.description, call.backend][trace.rank][call.sequence] = call
     answered = {trace.rank for trace in traces}
     found = []
-    for (group, description), by_rank in calls.items():
+    for (group, description, _backend), by_rank in calls.items():
         everyone = (
             answered | set(range(expected or 0)) if description == DEFAULT else members.get(group) or set(by_rank)
         )
@@ -65,9 +68,10 @@ def _waiting(
                 joined.add(rank)
             continue
         joined.add(rank)
-        key = _key(call)
-        kinds[key].append(rank)
-        examples[key] = call
+        if not call.done:
+            key = _key(call)
+            kinds[key].append(rank)
+            examples[key] = call
     shown = [_shown(examples[key], ranks) for key, ranks in sorted(kinds.items(), key=lambda item: len(item[1]))]
     missing = sorted((everyone & answered) - joined)
     return Collective(

@@ -88,7 +88,9 @@ class Collective(Model):
 
     group: str = Field(description="Name of the process group; empty for the default one.")
     sequence: int = Field(description="Number of the collective in its group, from 1.")
-    calls: list[CollectiveCall] = Field(description="One for each way of calling it, that of the fewest ranks first.")
+    calls: list[CollectiveCall] = Field(
+        description="One for each way of calling it among the ranks that wait, that of the fewest ranks first."
+    )
     missing: list[int] = Field(default_factory=list, description="Ranks of the group that have not called it.")
     silent: list[int] = Field(default_factory=list, description="Ranks of the group whose recorder was not read.")
     finding: Text = Field(description="“3 ranks wait in all_reduce, number 4; rank 2 has not joined”.")
@@ -132,5 +134,5 @@ class StackList(Model):
     )
     dumps: list[StackDump] = Field(description="The newest first.")
     recording: Recording | None = Field(
-        None, description="Files that the flight recorder wrote; null if there are none."
+        None, description="Files that the flight recorder wrote; null if there are none, or they can't be read in time."
     )

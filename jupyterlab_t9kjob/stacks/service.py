@@ -18,7 +18,7 @@ from ..core.job import Job, JobSummary
 from ..core.manifests.diagnostics import dump_folder
 from ..core.stacks.raw import TakenStacks
 from ..core.stacks.traces import trace_of
-from ..core.system.disk_threads import on_disk
+from ..core.system.disk_threads import DiskSilent, on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _
 from ..jobs.service import JobService
@@ -86,8 +86,16 @@ class Stacks:
             available=await _capability(engine, uid),
             automatic=engine.facts.runs_on_lab_machine and isinstance(engine, TakesStacks),
             dumps=await on_disk(self._store.folder, self._store.dumps, ident),
-            recording=await self._recording(job, engine, uid),
+            recording=await self._recording_in_time(job, engine, uid),
         )
+
+    async def _recording_in_time(self, job: Job, engine: Engine, uid: str) -> Recording | None:
+        """Return the recording; None also if its disk is too slow, since the kept stacks are shown all the same."""
+        try:
+            return await self._recording(job, engine, uid)
+        except DiskSilent as error:
+            log.warning("The flight recorder's files of the job %s were not read: %s", job.id, error.message)
+            return None
 
     async def _recording(self, job: Job, engine: Engine, uid: str) -> Recording | None:
         """Return the recording of the flight recorder; None if the lab sees no files of the recorder."""

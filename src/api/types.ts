@@ -1775,7 +1775,7 @@ export interface components {
             sequence: number;
             /**
              * Calls
-             * @description One for each way of calling it, that of the fewest ranks first.
+             * @description One for each way of calling it among the ranks that wait, that of the fewest ranks first.
              */
             calls: components["schemas"]["CollectiveCall"][];
             /**
@@ -7722,7 +7722,7 @@ export interface components {
              */
             dumps: components["schemas"]["StackDump"][];
             /**
-             * @description Files that the flight recorder wrote; null if there are none.
+             * @description Files that the flight recorder wrote; null if there are none, or they can't be read in time.
              * @default null
              */
             recording: components["schemas"]["Recording"] | null;

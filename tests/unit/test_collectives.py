@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import runpy
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,9 +16,14 @@ import pytest
 from jupyterlab_t9kjob.core.manifests import parse, render
 from jupyterlab_t9kjob.core.manifests.support import problems
 from jupyterlab_t9kjob.core.spec import Diagnostics, Entrypoint, EnvVar, JobSpec, Mount, Runtime
+from jupyterlab_t9kjob.core.stacks import pickle_reader, taker
 from jupyterlab_t9kjob.core.stacks.diagnostics import HOOK, HOOK_FILE
 from jupyterlab_t9kjob.core.stacks.pickle_reader import read_pickle
 from jupyterlab_t9kjob.core.stacks.traces import trace_of
+from jupyterlab_t9kjob.core.system import files
+from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent
+from jupyterlab_t9kjob.core.translation import Text
+from jupyterlab_t9kjob.stacks import recordings, service
 from jupyterlab_t9kjob.stacks.collectives import collectives_of
 from jupyterlab_t9kjob.stacks.recordings import recording_in
 
@@ -68,11 +76,34 @@ def test_calls_that_differ() -> None:
     assert collectives_of([done], 1) == []
 
 
+def test_finished_ranks_and_other_backends_do_not_wait() -> None:
+    def waiting(number: int, backend: str, **more: Any) -> dict[str, Any]:
+        return entry(number, f"{backend}:broadcast", "started", **more)
+
+    ranks = [
+        [waiting(2, "gloo", retired=True, input_sizes=[[9]]), waiting(1, "nccl")],  # the source has gone on
+        [waiting(2, "gloo")],
+        [waiting(2, "gloo"), waiting(1, "nccl")],
+    ]
+    found = collectives_of([trace_of(dump(*each), rank) for rank, each in enumerate(ranks)], 3)
+    assert [str(each.finding) for each in found] == [
+        "2 ranks wait in broadcast, number 1; rank 1 has not joined",
+        "2 ranks wait in broadcast, number 2",
+    ]
+    assert [[(call.backend, call.ranks) for call in each.calls] for each in found] == [
+        [("nccl", [0, 2])],
+        [("gloo", [1, 2])],
+    ]
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"", b"cos\nsystem\n(S'true'\ntR.", pickle.dumps(print), pickle.dumps(Path("/")), b"\x80\x02]q\x00h\x05.",
         b"\x80\x02r\xff\xff\xff\x7f.", b"\x80\x02\x85.", b"\x80\x02(u.", b"\x80\x02e.",
+        b"\x80\x02})" + 200_000 * b"\x85" + b"Ns.", b"\x80\x02}()" + 200_000 * b"\x85" + b"Nu.",
+        b"\x80\x02})q\x00" + 60 * b"h\x00h\x00\x86q\x00" + b"h\x00Ns.", b"\x80\x02](NNu.", b"\x80\x02]K\x00Ns.",
+        b"\x80\x02}\x8a\x08" + 8 * b"\x7f" + b"Ns.",
         b"\x8e\xff\xff\xff\xff\xff\xff\xff\x7f",
         pickle.dumps(dump(entry(1, "gloo:barrier", "started")))[:-5],
     ],
@@ -83,6 +114,52 @@ def test_hostile_pickles_are_refused(data: bytes, tmp_path: Path) -> None:
     (tmp_path / "trace_rank_0").write_bytes(data)
     recording = recording_in(tmp_path, 1)
     assert recording is not None and (recording.ranks, recording.unreadable) == (0, 1)
+
+
+def test_long_recordings_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    ranks = tuple(range(5000))
+    groups = trace_of({"pg_config": {str(number): {"ranks": ranks} for number in range(1000)}}, 0).groups
+    assert 10 < len(groups) < 30 and {len(each) for each in groups.values()} == {4096}
+    monkeypatch.setattr(pickle_reader, "_MOST_OPERATIONS", 1000)
+    assert read_pickle(pickle.dumps([1, {"a": 2, 3: None}], 2)) == [1, {"a": 2, 3: None}]
+    with pytest.raises(ValueError, match="too many"):
+        read_pickle(pickle.dumps(list(range(2000)), 2))
+
+
+def test_a_file_is_parsed_again_only_if_it_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Path] = []
+
+    def opened(path: Path, *, follow: bool) -> Any:
+        read.append(path)
+        return files.open_regular(path, follow=follow)
+
+    monkeypatch.setattr(recordings, "open_regular", opened)
+    write(tmp_path, 0, entry(1, "nccl:barrier", "started"))
+    first = recording_in(tmp_path, 2)
+    assert recording_in(tmp_path, 2) == first and len(read) == 1
+    write(tmp_path, 0, entry(1, "nccl:barrier", "started"), entry(2, "nccl:barrier", "started"))
+    write(tmp_path, 1)
+    assert recording_in(tmp_path, 2) != first and len(read) == 3
+
+
+async def test_kept_stacks_are_shown_without_a_recording_that_takes_too_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(_folder: Path, _expected: int | None) -> None:
+        raise DiskSilent(Text.verbatim("slow"), str(tmp_path), code="DiskSlow", hint=Text.verbatim(""))
+
+    async def job(_ident: str) -> Any:
+        return SimpleNamespace(id="a", processes=1, spec=SimpleNamespace(diagnostics=Diagnostics(collectives=True)))
+
+    engine = SimpleNamespace(
+        trace_folder=lambda _uid: tmp_path, facts=SimpleNamespace(runs_on_lab_machine=True), label=""
+    )
+    engines = SimpleNamespace(find=lambda _ident: (engine, "uid"))
+    jobs: Any = SimpleNamespace(job=job, engines=engines)
+    monkeypatch.setattr(service, "recording_in", slow)
+    root: Any = None
+    listed = await service.Stacks(root, jobs, tmp_path).kept("a")
+    assert (listed.dumps, listed.recording) == ([], None)
 
 
 def test_files_of_another_form_are_left_out(tmp_path: Path) -> None:
@@ -134,3 +211,16 @@ def test_the_hook_runs_the_sitecustomize_that_it_hides(tmp_path: Path, monkeypat
     monkeypatch.syspath_prepend(str(HOOK))
     runpy.run_path(str(HOOK / HOOK_FILE))["run_hidden"]()
     assert os.environ["HIDDEN"] == "ran"
+
+
+def test_answers_of_a_rank_are_short_and_a_pipe_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = entry(1, "gloo:all_reduce", "started", input_sizes=[[4]] * 1000)
+    recorder = SimpleNamespace(_dump_fr_trace_json=lambda *_flags: json.dumps(dump(long)))
+    monkeypatch.setitem(sys.modules, "torch._C._distributed_c10d", recorder)
+    (kept,) = runpy.run_path(str(HOOK / HOOK_FILE))["traces"]()
+    assert (kept["entries"][0]["input_sizes"], kept["entries"][0]["process_group"]) == ([[4]] * 4, ["0", "default_pg"])
+    os.mkfifo(tmp_path / "7.ask")
+    listening = os.open(tmp_path / "7.ask", os.O_RDONLY | os.O_NONBLOCK)
+    monkeypatch.setattr(os, "remove", lambda _path: os.mkfifo(tmp_path / "7.trace"))
+    assert taker.asked_traces(7, {taker.TRACES_MARK: str(tmp_path)}, 100) == []
+    os.close(listening)

@@ -29,7 +29,7 @@ SIGNAL_MARK = "T9KJOB_STACKS"
 """Variable of processes whose faulthandler listens to a signal: ``number:folder``."""
 TRACES_MARK = "T9KJOB_TRACES"
 """Variable of processes that answer requests for the content of PyTorch's flight recorder: a folder."""
-LARGEST_TRACE = 1 << 20
+LARGEST_TRACE, LARGEST_TRACES = 1 << 20, 4 << 20
 DUMP_SECONDS = 10.0
 SIGNAL_SECONDS = 3.0
 MOST_RANKS = 1024
@@ -263,11 +263,8 @@ def written_threads(text: str) -> list[dict[str, Any]]:
 # --- flight recorder --------------------------------------------------------------------------------------------------
 
 
-def asked_traces(pid: int, variables: dict[str, str]) -> list[Any]:
-    """Return what the flight recorders of a process have kept (``hook/sitecustomize.py``).
-
-    Empty if the process does not answer.
-    """
+def asked_traces(pid: int, variables: dict[str, str], most: int) -> list[Any]:
+    """Return what the flight recorders of a process have kept, of at most so many characters; empty without answer."""
     folder = variables.get(TRACES_MARK, "")
     path = os.path.join(folder, f"{pid}.trace")
     try:
@@ -279,8 +276,9 @@ def asked_traces(pid: int, variables: dict[str, str]) -> list[Any]:
         end = time.monotonic() + SIGNAL_SECONDS
         while not os.path.exists(path) and time.monotonic() < end:
             time.sleep(0.02)
-        with open(path, encoding="utf-8", errors="replace") as file:
-            found = json.loads(file.read(LARGEST_TRACE))
+        # A named pipe in its place must not hang.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8", errors="replace") as file:
+            found = json.loads(file.read(most))
         return found[:4] if isinstance(found, list) and all(isinstance(item, dict) for item in found) else []
     except (OSError, ValueError, RecursionError):
         return []
@@ -322,6 +320,7 @@ def take(request: dict[str, Any]) -> dict[str, Any]:
     pids = processes.ranks()
     program = found_program(request.get("program"), pids)
     native = bool(request.get("native"))
+    share = min(LARGEST_TRACE, LARGEST_TRACES // max(1, len(pids)))
     ranks = [described(pid, processes.environments[pid]) for pid in pids]
 
     def stacks(rank: dict[str, Any]) -> str:
@@ -335,7 +334,7 @@ def take(request: dict[str, Any]) -> dict[str, Any]:
             if threads is not None:
                 rank["threads"], rank["problem"], rank["words"], method = threads, None, None, "faulthandler"
         if TRACES_MARK in processes.environments[pid]:
-            rank["traces"] = asked_traces(pid, processes.environments[pid])
+            rank["traces"] = asked_traces(pid, processes.environments[pid], share)
         if method == "py-spy" and program is not None and rank["problem"] is None:
             for helper in [each for each in processes.below(pid) if is_python(each)][:MOST_HELPERS]:
                 more, problem, _words = spied(program, helper, native)

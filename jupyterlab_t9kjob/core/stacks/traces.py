@@ -14,6 +14,7 @@ from typing import Any, Final
 MOST_ENTRIES: Final = 4000
 MOST_GROUPS: Final = 1000
 MOST_RANKS: Final = 4096
+MOST_RANKS_OF_ALL_GROUPS: Final = 100_000
 MOST_TENSORS: Final = 4
 MOST_DIMENSIONS: Final = 8
 LONGEST_NAME: Final = 100
@@ -99,9 +100,14 @@ def _call(entry: Any) -> Call | None:
 
 
 def _groups(config: Any) -> dict[str, tuple[int, ...]]:
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
+    left = MOST_RANKS_OF_ALL_GROUPS
     for name, group in islice(config.items(), MOST_GROUPS) if isinstance(config, dict) else ():
         ranks = group.get("ranks") if isinstance(group, dict) else None
+        # The groups of a pickle may share their ranks; a text is at least as long as the list in it.
+        left -= min(len(ranks), MOST_RANKS) if isinstance(ranks, str | list | tuple) else 0
+        if left < 0:
+            break
         if isinstance(ranks, str) and len(ranks) < 10 * MOST_RANKS:
             try:
                 ranks = json.loads(ranks)

@@ -18,6 +18,7 @@ import threading
 from typing import IO, Any, Dict, List
 
 MOST_ENTRIES = 200
+MOST_TENSORS = 4
 FIELDS = (
     "process_group",
     "collective_seq_id",
@@ -88,9 +89,13 @@ def traces() -> List[Dict[str, Any]]:
         except Exception:  # noqa: S112  # This PyTorch has no such recorder, or it is off.
             continue
         entries = dump.get("entries") or []  # A rank that has joined no collective has none.
-        kept = [{field: entry.get(field) for field in FIELDS} for entry in entries[-MOST_ENTRIES:]]
+        kept = [{field: _short(entry.get(field)) for field in FIELDS} for entry in entries[-MOST_ENTRIES:]]
         found.append({"pg_config": dump.get("pg_config"), "entries": kept})
     return found
+
+
+def _short(value: Any) -> Any:
+    return value[:MOST_TENSORS] if isinstance(value, (list, tuple)) else value
 
 
 def _remove_at_exit(path: str) -> None:
