@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -218,8 +219,8 @@ def facts_of(job: JobSummary) -> list[Text]:
     metrics = job.progress.metrics if job.progress is not None else {}
     for name, value in list(metrics.items())[:MOST_METRICS]:
         facts.append(Text.verbatim(f"{name[:80]} {value:.4g}"))
-    if job.gpu_hours:
-        facts.append(_("{hours} GPU-hours", hours=f"{job.gpu_hours:.1f}"))
+    if used := job.gpu_hours_until(time.time()):
+        facts.append(_("{hours} GPU-hours", hours=f"{used:.1f}"))
     return facts
 
 
@@ -239,7 +240,7 @@ def data_of(occasion: Occasion) -> dict[str, Any]:
             "ended_at": job.ended_at,
             "duration_seconds": job.ended_at - job.started_at if job.started_at and job.ended_at else None,
             "gpus": job.devices.count if job.devices is not None else 0,
-            "gpu_hours": job.gpu_hours,
+            "gpu_hours": job.gpu_hours_until(occasion.time or time.time()),
             "metrics": dict(job.progress.metrics) if job.progress is not None else {},
         },
         "stalled_since": job.stalled.since if job.stalled is not None else None,
