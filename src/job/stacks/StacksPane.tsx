@@ -235,16 +235,21 @@ function Recorded(props: {
 }): React.JSX.Element {
   const { recording, trans } = props;
   const { time, ranks, unreadable, collectives } = recording;
+  const moment = formatMoment(time, trans);
   return (
     <>
       <Banner
         level="info"
-        title={trans._n(
-          'PyTorch wrote the last collectives of %1 rank %2.',
-          'PyTorch wrote the last collectives of %1 ranks %2.',
-          ranks,
-          formatMoment(time, trans)
-        )}
+        title={
+          ranks === 0
+            ? trans.__('PyTorch wrote its last collectives %1.', moment)
+            : trans._n(
+                'PyTorch wrote the last collectives of %1 rank %2.',
+                'PyTorch wrote the last collectives of %1 ranks %2.',
+                ranks,
+                moment
+              )
+        }
       >
         {unreadable > 0 &&
           trans._n(
@@ -252,7 +257,8 @@ function Recorded(props: {
             '%1 files can’t be read.',
             unreadable
           )}{' '}
-        {collectives.length === 0 &&
+        {ranks > 0 &&
+          collectives.length === 0 &&
           trans.__('All collectives in them have ended.')}
       </Banner>
       <Collectives collectives={collectives} trans={trans} />

@@ -116,6 +116,16 @@ export class ResultsModel implements IDisposable {
     return [...new Set(this.jobs.flatMap(job => job.log_dirs))];
   }
 
+  /** Read the metrics regularly only while the view is visible. */
+  set isVisible(isVisible: boolean) {
+    this._isVisible = isVisible;
+    if (!isVisible) {
+      window.clearTimeout(this._timer);
+      this._timer = 0;
+    }
+    this._refreshLater();
+  }
+
   get isDisposed(): boolean {
     return this._isDisposed;
   }
@@ -173,12 +183,15 @@ export class ResultsModel implements IDisposable {
 
   /**
    * Read the metrics again soon if a job runs, or ran when they were read, or if they could not be read: metrics in
-   * files change without a change of their job.
+   * files change without a change of their job. Metrics that nobody sees, or of a sweep that is gone, are not read.
    */
   private _refreshLater(): void {
-    const needed =
-      this._wasActive || this._failure !== null || this.jobs.some(isActive);
-    if (!this._timer && needed) {
+    const { _failure: failure } = this;
+    const isNeeded =
+      this._isVisible &&
+      failure?.status !== 404 &&
+      (this._wasActive || failure !== null || this.jobs.some(isActive));
+    if (!this._timer && isNeeded && !this._isDisposed) {
       const wait = Math.max(0, this._readAt + INTERVAL - Date.now());
       this._timer = window.setTimeout(() => {
         this._timer = 0;
@@ -194,6 +207,7 @@ export class ResultsModel implements IDisposable {
   private _goal: Goal | null = null;
   private _readAt = 0;
   private _wasActive = true;
+  private _isVisible = false;
   private _timer = 0;
   private _isDisposed = false;
 }

@@ -2,6 +2,7 @@
 import { ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
+import { Message } from '@lumino/messaging';
 import * as React from 'react';
 import { jobIcon } from '../../ui/icons';
 import { IJobsModel } from '../../tokens';
@@ -39,6 +40,21 @@ export class ResultsWidget extends ReactWidget {
       super.dispose();
       this.model.dispose();
     }
+  }
+
+  protected override onAfterAttach(message: Message): void {
+    super.onAfterAttach(message);
+    this.model.isVisible = this.isVisible;
+  }
+
+  protected override onAfterShow(message: Message): void {
+    super.onAfterShow(message);
+    this.model.isVisible = true;
+  }
+
+  protected override onBeforeHide(message: Message): void {
+    super.onBeforeHide(message);
+    this.model.isVisible = false;
   }
 
   protected override render(): React.JSX.Element {

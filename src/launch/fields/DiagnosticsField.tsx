@@ -1,15 +1,19 @@
 /** Field for the aids that the job's processes set up to find the cause of a hang. */
 import * as React from 'react';
+import { Diagnostics } from '../../api/types';
 import { CheckField } from '../parts/choices';
 import { Row } from '../parts/Row';
 import { useLaunch, useModel } from '../parts/context';
 
 const FIELD = '/diagnostics';
 
+/** Used for the specs in tabs that older versions saved, which have no diagnostics. */
+const OFF: Diagnostics = { stacks: false, collectives: false };
+
 /** Switches for stacks on a signal and for PyTorch's flight recorder. */
 export function DiagnosticsField(): React.JSX.Element {
   const { model, trans } = useLaunch();
-  const chosen = useModel(({ form }) => form.spec.diagnostics);
+  const chosen = useModel(({ form }) => form.spec.diagnostics ?? OFF);
   const hasPods = useModel(({ facts }) => facts.has_pods);
   return (
     <Row

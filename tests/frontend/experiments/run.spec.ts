@@ -3,6 +3,7 @@ import {
   placeOfAddress
 } from '../../../src/experiments/address';
 import { namesOf, pandasOf } from '../../../src/experiments/run/actions';
+import { markedMetric } from '../../../src/experiments/run/model/best';
 import {
   chartsOf,
   splitMetric,
@@ -30,6 +31,14 @@ describe('metrics of a run', () => {
       '',
       'z'
     ]);
+  });
+
+  it('mark the best value of the validation or the last type, never that of a test', () => {
+    const marked = (...types: string[]) =>
+      markedMetric(types.map(type => ({ name: `${type}.loss`, type })))?.type;
+    expect(marked('train', 'val', 'test')).toBe('val');
+    expect(marked('train', 'test')).toBe('train');
+    expect(marked('test')).toBeUndefined();
   });
 
   it('of equal names share a chart, and long families are folded', () => {

@@ -36,7 +36,7 @@ describe('ResultsModel', () => {
     }
   );
 
-  it('reads metrics of running jobs again, also if no job changes, and after an error', async () => {
+  it('reads metrics of running jobs again, also if no job changes, and after an error, while a user sees them', async () => {
     jest.useFakeTimers();
     const sweep = { id: 's', name: 's', number: 1, round: 0, values: {} };
     const job = someJob({
@@ -53,7 +53,11 @@ describe('ResultsModel', () => {
     const jobs = { jobs: list, api: { getSweepResults } };
     Object.assign(jobs, { changed: new Signal(jobs) });
     const model = new ResultsModel(jobs as unknown as IJobsModel, 's');
-    await jest.advanceTimersByTimeAsync(10_000);
+    await jest.advanceTimersByTimeAsync(60_000);
+    // Nobody sees the comparison.
+    expect(getSweepResults).toHaveBeenCalledTimes(1);
+    model.isVisible = true;
+    await jest.advanceTimersByTimeAsync(0);
     expect(model.failure?.message).toBe('Slow disk');
     await jest.advanceTimersByTimeAsync(10_000);
     expect(model.metrics).toEqual(['loss']);
@@ -63,6 +67,16 @@ describe('ResultsModel', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     // once after the end, for what the job wrote last
     expect(getSweepResults).toHaveBeenCalledTimes(4);
+
+    list[0] = job;
+    await model.refresh();
+    model.isVisible = false;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(getSweepResults).toHaveBeenCalledTimes(5);
+    getSweepResults.mockRejectedValue(new ApiError(404, { message: 'Gone' }));
+    model.isVisible = true;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(getSweepResults).toHaveBeenCalledTimes(6);
     model.dispose();
     jest.useRealTimers();
   });

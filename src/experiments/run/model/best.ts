@@ -6,17 +6,20 @@ import { IChartMetric } from './metricGroups';
 
 /** Types of metrics by which models are chosen. */
 const VALIDATION = /^(val|valid|validation|validate|eval|evaluation)$/i;
+/** Types of metrics of the final test. */
+const TEST = /^test(ing)?$/i;
 
 /**
- * Return the metric of a chart whose best value the chart marks: that of the validation, or the last one. Values of
- * a test are the best of nothing, because no model is chosen by them.
+ * Return the metric of a chart whose best value the chart marks: that of the validation, or the last one that is not
+ * of a test. Values of a test are the best of nothing, because no model is chosen by them.
  */
 export function markedMetric(
   metrics: readonly IChartMetric[]
 ): IChartMetric | undefined {
+  const others = metrics.filter(({ type }) => !TEST.test(type));
   return (
-    metrics.find(({ type }) => VALIDATION.test(type)) ??
-    metrics[metrics.length - 1]
+    others.find(({ type }) => VALIDATION.test(type)) ??
+    others[others.length - 1]
   );
 }
 

@@ -110,8 +110,11 @@ export class RunModel implements IDisposable {
 
   /** Return the last and the best value of a metric; undefined if they are not known. */
   summary(metric: string): RunMetric | undefined {
-    const metrics = this.row?.metrics ?? {};
-    return Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
+    // Rows of the whole workspace lack rare metrics, which the run's own answer has.
+    const found = [this._row, this._detail?.run].find(
+      run => run && Object.hasOwn(run.metrics, metric)
+    );
+    return found?.metrics[metric];
   }
 
   /** Return the direction in which a metric improves. */
@@ -197,15 +200,19 @@ export class RunModel implements IDisposable {
     }
   }
 
-  /** Follow the run's folder. The run of a job without a recorder has no folder, so the whole workspace is followed. */
+  /**
+   * Follow the run's folder. The run of a job without a recorder has no folder, so the whole workspace is followed,
+   * without asking for this run's metrics of all runs.
+   */
   private _follow(): void {
     const { _detail: detail } = this;
     if (this._store || !detail) {
       return;
     }
+    const { path } = detail.run;
     this._store = new RunStore(this._options.client, {
-      folder: detail.run.path ?? '',
-      metrics: detail.metrics.slice(0, MOST_METRICS),
+      folder: path ?? '',
+      metrics: path === null ? [] : detail.metrics.slice(0, MOST_METRICS),
       curves: []
     });
     this._store.changed.connect(this._onStore, this);
@@ -221,9 +228,10 @@ export class RunModel implements IDisposable {
     }
     const row = store.runs.find(({ id }) => id === this.id);
     const isNews = this._row !== null && row !== undefined && row !== this._row;
-    this._isGone =
-      !row &&
-      (store.failure ? store.failure.status === 404 : !store.isScanning);
+    // The store keeps its runs after an error.
+    this._isGone = store.failure
+      ? store.failure.status === 404
+      : !row && !store.isScanning;
     this._row = row ?? this._row;
     if (isNews && !this._timer) {
       this._timer = window.setTimeout(() => {

@@ -138,7 +138,11 @@ function isFree(device: DeviceInfo): boolean {
 function describeNodes(spec: JobSpec, trans: TranslationBundle): string {
   const [{ replicas }] = spec.replica_specs;
   if (!spec.torchrun && replicas > 1) {
-    return trans.__('%1 processes on this machine', replicas);
+    return trans._n(
+      '%1 process on this machine',
+      '%1 processes on this machine',
+      replicas
+    );
   }
   const each = spec.torchrun?.proc_per_node;
   if (replicas === 1) {
