@@ -102,7 +102,12 @@ class Rows:
         num = known.num
         if num is None:
             return []
-        return [f"{metric.key}{metric.stored[num]}" for metric in self._metrics if num in metric.stored]
+        names = known.names  # The index keeps summaries of metrics that the run no longer has.
+        return [
+            f"{metric.key}{metric.stored[num]}"
+            for metric in self._metrics
+            if num in metric.stored and metric.name in names
+        ]
 
     def _job(self, job: JobSummary | None) -> str:
         if job is None:

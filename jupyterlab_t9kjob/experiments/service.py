@@ -46,8 +46,6 @@ log = logging.getLogger(__name__)
 
 HELD_SECONDS: Final = 15.0
 LOOK_SECONDS: Final = 1.0
-SEARCH_SECONDS: Final = 300.0
-"""Interval between searches of a folder while a page asks for it."""
 WATCH_SECONDS: Final = 60.0
 """Time for which a folder is watched after the last request."""
 INDEX_SECONDS: Final = 3.0
@@ -244,7 +242,8 @@ class Experiments:
         if not runs:
             return Curves(curves=[])
         await self.library.refresh([known for known in runs if not known.read and known.has_files])
-        return Curves.model_construct(curves=await on_disk(runs[0].folder, curves_of, runs, request, self.library))
+        folders = dict.fromkeys(known.folder.parent for known in runs)  # A run is on the disk of the folder above it.
+        return Curves.model_construct(curves=await on_disk(folders, curves_of, runs, request, self.library))
 
     async def remove(self, request: RemoveRuns, find_artifact: FindTarget) -> Removal:
         """Delete the folders of runs and artifacts; or return what would be deleted.
@@ -347,8 +346,7 @@ class Experiments:
         rolling = 0
         while time.monotonic() - self._asked[top] < WATCH_SECONDS:
             try:
-                searched = self.library.area(top).searched_at
-                if searched is None or time.monotonic() - searched > SEARCH_SECONDS:
+                if self.library.area(top).is_due:
                     await self.library.search(top)
                 else:
                     await self.library.look(top, rolling)

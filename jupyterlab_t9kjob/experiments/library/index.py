@@ -64,6 +64,8 @@ class Entry(NamedTuple):
 class Index:
     """The index of one contents root. All methods block, and may be called from any thread.
 
+    The number of a run is not used again after the run was removed or the index was made again.
+
     Parameters
     ----------
     root
@@ -75,6 +77,7 @@ class Index:
     def __init__(self, root: Path, folder: Path | None) -> None:
         self._lock = threading.Lock()
         self._held: int | None = None
+        self._last = 0
         self.path: Path | None = None
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         if folder is not None:
@@ -94,10 +97,17 @@ class Index:
                 self._held = None
 
     def _open(self) -> sqlite3.Connection:
+        """Open the file, or an index in memory, and note the last number in it."""
         if self.path is not None:
             for _attempt in range(2):
                 with contextlib.suppress(sqlite3.Error, OSError):
-                    return _connected(str(self.path))
+                    database = _connected(str(self.path))
+                    try:
+                        self._last = max(self._last, _last_number(database))
+                    except BaseException:
+                        database.close()
+                        raise
+                    return database
                 with contextlib.suppress(OSError):  # Damaged, or of another version.
                     self.path.unlink()
             log.warning("The index of runs can't be kept in %s.", self.path)
@@ -150,11 +160,11 @@ class Index:
             execute = self._database.execute
             shape = json.dumps(names)
             execute("INSERT OR IGNORE INTO shapes (names) VALUES (?)", (shape,))
-            execute(
-                "INSERT INTO runs (path) VALUES (?) ON CONFLICT (path) DO NOTHING",
-                (path,),
-            )
-            (num,) = execute("SELECT num FROM runs WHERE path = ?", (path,)).fetchone()
+            known = execute("SELECT num FROM runs WHERE path = ?", (path,)).fetchone()
+            if known is None:
+                self._last += 1
+                execute("INSERT INTO runs (num, path) VALUES (?, ?)", (self._last, path))
+            num = self._last if known is None else int(known[0])
             execute(
                 "UPDATE runs SET origin = ?, files = ?, facts = ?, row = ?, epoch = ?,"
                 " shape = (SELECT num FROM shapes WHERE names = ?) WHERE num = ?",
@@ -166,11 +176,11 @@ class Index:
                 "INSERT OR REPLACE INTO summaries VALUES ((SELECT num FROM metrics WHERE name = ?), ?, ?, ?)",
                 ((name, num, *cell_of(series)) for name, series in metrics.series.items()),
             )
-            return int(num)
+            return num
         return None
 
     def remove(self, numbers: Collection[int]) -> None:
-        """Forget runs; their summaries are overwritten by the next run of that number, or stay unused."""
+        """Forget runs; their summaries stay unused, since no other run gets their numbers."""
         with self._lock, self._recovering(), self._database:
             for table, column in (("runs", "num"), ("logs", "run")):
                 self._database.executemany(
@@ -186,7 +196,7 @@ class Index:
         return None
 
     def cells(self, name: str, numbers: Collection[int], *, curves: bool) -> dict[int, str]:
-        """Return the JSON of a metric of runs in a table, by the runs' numbers.
+        """Return the JSON of a metric of runs in a table, by the runs' numbers; also of runs that had the metric once.
 
         Parameters
         ----------
@@ -254,3 +264,12 @@ def _connected(path: str) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _last_number(database: sqlite3.Connection) -> int:
+    """Return the highest number of a run or of the summaries of one that was removed; 0 if there is none."""
+    (last,) = database.execute(
+        "SELECT max(num) FROM (SELECT max(num) AS num FROM runs UNION ALL"
+        " SELECT (SELECT max(run) FROM summaries WHERE metric = metrics.num) FROM metrics)"
+    ).fetchone()
+    return int(last or 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,9 @@ from ..facts import Facts, MetricLog, Source
 ACTIVE_SECONDS: Final = 600.0
 RUNNING_SECONDS: Final = 24 * 3600.0
 """Time for which event files, and runs without an end, are checked in each round although nothing is added to them."""
+
+SEARCH_SECONDS: Final = 300.0
+"""Interval between searches of a folder."""
 
 NOT_LOADED: Final = MetricLog()
 """Metrics of runs whose metrics are not in memory. Nothing is added to it."""
@@ -103,6 +106,8 @@ class Area:
         Links in place of runs.
     searched_at
         Time of the last search, of `time.monotonic`; None before the first one.
+    silent
+        True while the folder is outside the contents root and its disk does not answer.
     """
 
     top: Path
@@ -111,6 +116,12 @@ class Area:
     complete: bool = True
     searching: bool = False
     searched_at: float | None = None
+    silent: bool = False
+
+    @property
+    def is_due(self) -> bool:
+        """True if the folder was not searched for `SEARCH_SECONDS`."""
+        return self.searched_at is None or time.monotonic() - self.searched_at > SEARCH_SECONDS
 
 
 def is_active(known: Known) -> bool:
@@ -119,6 +130,27 @@ def is_active(known: Known) -> bool:
         return known.problem is None
     limit = {"Running": RUNNING_SECONDS, "Events": ACTIVE_SECONDS}.get(known.facts.status, 0.0)
     return time.time() - known.written_at < limit
+
+
+def by_area(runs: Iterable[Known], outside: Iterable[Area]) -> list[tuple[Area | None, list[Known]]]:
+    """Return runs by the folder outside the contents root that they are in; first, with None, the runs inside.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    outside
+        Folders outside the contents root. Runs outside of which none holds are left out.
+    """
+    inside: list[Known] = []
+    left: list[Known] = []
+    for known in runs:
+        (left if known.outside else inside).append(known)
+    parts: list[tuple[Area | None, list[Known]]] = [(None, inside)]
+    for area in outside:
+        parts.append((area, [known for known in left if known.folder.is_relative_to(area.top)]))
+        left = [known for known in left if not known.folder.is_relative_to(area.top)]
+    return [(area, part) for area, part in parts if part]
 
 
 def run_id(path: str) -> str:

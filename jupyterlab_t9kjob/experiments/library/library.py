@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from ...contents_paths import ContentsRoot, printable
+from ...contents_paths import ContentsRoot
 from ...core.system import collection
 from ...core.system.disk_threads import on_disk
-from ...core.translation import _
 from ..facts import MetricLog, Source
 from ..sources.event_folder import EventSource
 from ..sources.mlflow import MlflowSource
 from ..sources.recorder import RecorderSource
 from ..sources.wandb import WandbSource
-from ..sources.yaml_files import NotReadable
 from .cells import described
 from .finder import FEW, changed_folders, find
 from .index import Index
-from .known import NOT_LOADED, Area, Known, is_active, run_id
+from .known import NOT_LOADED, Area, Known, by_area, is_active, run_id
+from .reading import read_facts
+
+log = logging.getLogger(__name__)
 
 READ_SECONDS: Final = 0.3
 """Time for which one call in a thread reads; changes are published after it."""
 CHECKED_AT_ONCE: Final = 300
 MANY_RUNS: Final = 2000
 HEAD_START_SECONDS: Final = 1.0
-MOST_PATH: Final = 1000
 KEPT_REMOVALS: Final = 5000
 
 SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), MlflowSource(), WandbSource(), EventSource())
@@ -169,8 +170,10 @@ class Library:
             area = self.outside.setdefault(folder, Area(folder))
             try:
                 await self._search_outside(area)
-            except OSError:  # The disk does not answer: the next round tries again.
+                area.silent = False
+            except OSError as problem:
                 area.complete = False
+                _note_silent(area, problem)
         outside = [known for known in self.runs.values() if known.outside]
         lost = [known for known in outside if not any(known.folder.is_relative_to(top) for top in self.outside)]
         if lost:
@@ -180,7 +183,8 @@ class Library:
 
     async def _search_outside(self, area: Area) -> None:
         parents = [folder for folder in area.parents if folder not in self.runs]
-        if area.searched_at is not None and not await on_disk(area.top, changed_folders, parents, area.parents):
+        # A folder that is a run itself changes with each of its files, so it is searched only when it is due.
+        if not area.is_due and not await on_disk(area.top, changed_folders, parents, area.parents):
             return
         found = await on_disk(area.top, find, area.top, SOURCES, FEW)
         area.parents, area.links, area.complete = found.parents, found.links, found.complete
@@ -283,12 +287,26 @@ class Library:
                 self.first_revision = self.removed.pop(next(iter(self.removed)))[0]
 
     async def refresh(self, runs: Sequence[Known]) -> bool:
-        """Read what has changed in some runs, first all facts, then the metrics; return True for a change."""
+        """Read what has changed in some runs, first all facts, then the metrics; return True for a change.
+
+        The runs of each folder outside the contents root are read by themselves, since their disk may not answer.
+        """
         begun = self.revision
+        for area, part in by_area(runs, list(self.outside.values())):
+            try:
+                await self._refresh(part)
+            except OSError as problem:
+                if area is None:
+                    raise
+                _note_silent(area, problem)
+        return self.revision != begun
+
+    async def _refresh(self, runs: Sequence[Known]) -> None:
+        """Read what has changed in runs on one disk."""
         waiting: list[Known] = []
         for begin in range(0, len(runs), CHECKED_AT_ONCE):
             part = runs[begin : begin + CHECKED_AT_ONCE]
-            changed, gone = await on_disk(part[0].folder, _read_facts, part)
+            changed, gone = await on_disk(part[0].folder, read_facts, part)
             if changed or gone:
                 self._drop(gone)
                 self.publish(changed)
@@ -298,7 +316,6 @@ class Library:
             self.publish(waiting[:done] or waiting[:1])
             # A run with more to read goes to the end.
             waiting = [*waiting[max(done, 1) :], *(known for known in waiting[: max(done, 1)] if not known.read)]
-        return self.revision != begun
 
     def _read_metrics(self, runs: Sequence[Known]) -> int:
         """Read metrics of runs for a while (blocking); return the number of runs that were read to the end.
@@ -353,33 +370,16 @@ class Library:
             await self.search(top)
 
 
+def _note_silent(area: Area, problem: OSError) -> None:
+    """Log once that the disk of a folder outside the contents root does not answer: the next round tries again."""
+    if not area.silent:
+        log.warning("The runs in %s can't be read now: %s", area.top, problem)
+    area.silent = True
+
+
 def _is_utf8(path: str) -> bool:
     try:
         path.encode()
     except UnicodeEncodeError:  # SQLite does not keep names that are not UTF-8.
         return False
     return True
-
-
-def _read_facts(runs: Sequence[Known]) -> tuple[list[Known], list[Known]]:
-    """Read the facts of runs whose files have changed (blocking); return the changed and the removed runs."""
-    changed, gone = [], []
-    for known in runs:
-        files = known.source.files(known.folder)
-        if files == known.files and (known.facts is not None or known.problem is not None):
-            continue
-        if not files:
-            gone.append(known)
-            continue
-        try:
-            known.facts = known.source.facts(known.folder)
-            known.problem = None
-            if known.outside:
-                known.facts.environment["folder"] = printable(str(known.folder))[:MOST_PATH]
-        except NotReadable as problem:
-            known.problem = _("The file can't be read: {problem}.", problem=str(problem)[:300])
-        except OSError as problem:
-            known.problem = _("The file can't be read: {problem}.", problem=problem.strerror or str(problem))
-        known.files, known.read = files, False
-        changed.append(known)
-    return changed, gone

@@ -15,12 +15,18 @@ from ...core.job import Job
 from ...core.lab import Lab
 from ...core.manifests.entrypoints import RECORD_FOLDER, record_directory, working_directory
 from ...core.manifests.names import ENV_RUNS
+from ...core.system.disk_threads import real_path
 
 _MOST_LOG_DIRS: Final = 10
 
 
 def folders_of(job: Job, lab: Lab | None, root: Path) -> tuple[Path, ...]:
     """Return the folders, with links followed (blocking). They need not exist.
+
+    Raises
+    ------
+    DiskSilent
+        If the disk of a folder does not answer.
 
     Parameters
     ----------
@@ -39,9 +45,9 @@ def folders_of(job: Job, lab: Lab | None, root: Path) -> tuple[Path, ...]:
         if here is not None:
             found.append(here)
     found += [Path(path) for path in job.log_dirs[:_MOST_LOG_DIRS]]
-    real_root = os.path.realpath(root)
-    real = (Path(os.path.realpath(folder)) for folder in found)
-    return tuple(dict.fromkeys(folder for folder in real if _is_outside(folder, root, Path(real_root))))
+    real_root = Path(real_path(str(root)))
+    real = (Path(real_path(str(folder))) for folder in found)
+    return tuple(dict.fromkeys(folder for folder in real if _is_outside(folder, root, real_root)))
 
 
 def _is_outside(folder: Path, *roots: Path) -> bool:

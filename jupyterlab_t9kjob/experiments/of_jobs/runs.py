@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -13,6 +15,7 @@ from ...contents_paths import ContentsRoot
 from ...core.errors import JobError
 from ...core.job import ACTIVE_PHASES, Job, JobSummary
 from ...core.lab import Lab
+from ...core.system.disk_threads import DiskSilent
 from ...core.translation import translated
 from ...jobs.metrics import MetricReader
 from ...jobs.service import JobService
@@ -25,6 +28,8 @@ from ..sources.yaml_files import plain
 from ..status import Jobs
 from .outside import folders_of
 from .packages import packages_of
+
+log = logging.getLogger(__name__)
 
 MOST_JOBS: Final = 500
 READ_AGAIN_SECONDS: Final = 5.0
@@ -63,6 +68,7 @@ class JobRuns:
         self._versions: dict[str, tuple[Any, ...]] = {}
         self._read_at: dict[str, float] = {}
         self._outside: dict[str, tuple[Path, ...]] = {}
+        self._silent: set[str] = set()
         self._lock = asyncio.Lock()
 
     async def update(self) -> None:
@@ -89,6 +95,10 @@ class JobRuns:
                 self._library.publish(changed)
             known_jobs = {job.id for job in summaries}
             self._outside = {ident: folders for ident, folders in self._outside.items() if ident in known_jobs}
+            self._silent &= known_jobs
+            for ident in list(self._silent):
+                with contextlib.suppress(JobError, OSError):
+                    await self._find_outside(await self._jobs.job(ident))
             await self._library.search_outside({folder for each in self._outside.values() for folder in each})
 
     async def _run(self, job: JobSummary, events: Sequence[Known]) -> Known | None:
@@ -110,7 +120,7 @@ class JobRuns:
             try:
                 full = await self._jobs.job(job.id)
                 known.facts = await self._facts(full)
-                self._outside[job.id] = await self._folders_outside(full)
+                await self._find_outside(full)
             except (JobError, OSError):  # The job was removed, or its engine is unavailable.
                 known.facts = known.facts or Facts("job", job.display_name or job.name, started=job.started_at)
         self._versions[job.id] = version
@@ -135,11 +145,18 @@ class JobRuns:
             facts.environment |= {name: value for name, value in known.items() if value is not None}
         return facts
 
-    async def _folders_outside(self, job: Job) -> tuple[Path, ...]:
+    async def _find_outside(self, job: Job) -> None:
+        """Note the folders outside the contents root that a job names, in a later round if a disk does not answer."""
         lab = None
         if not self._jobs.engines.facts(job.engine).shares_lab_filesystem:
             lab = await self._jobs.engines.lab(job.engine, job.namespace) or Lab()
-        return await asyncio.to_thread(folders_of, job, lab, self._root.folder)
+        try:
+            self._outside[job.id] = await asyncio.to_thread(folders_of, job, lab, self._root.folder)
+            self._silent.discard(job.id)
+        except DiskSilent as problem:
+            if job.id not in self._silent:
+                log.warning("The folders of job %s outside the contents root are not searched now: %s", job.id, problem)
+            self._silent.add(job.id)
 
     def _is_due(self, job: JobSummary) -> bool:
         """Return True if the log of a running job may have new metrics."""

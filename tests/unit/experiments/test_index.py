@@ -6,18 +6,27 @@ import asyncio
 import json
 import math
 import shutil
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from jupyter_server.services.contents.largefilemanager import LargeFileManager
 
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
+from jupyterlab_t9kjob.core.system.disk_threads import on_disk
 from jupyterlab_t9kjob.experiments.curves import curves_of
-from jupyterlab_t9kjob.experiments.facts import MetricLog
+from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
+from jupyterlab_t9kjob.experiments.library import library as library_module
+from jupyterlab_t9kjob.experiments.library.index import Index
+from jupyterlab_t9kjob.experiments.library.known import SEARCH_SECONDS
 from jupyterlab_t9kjob.experiments.library.library import Library
 from jupyterlab_t9kjob.experiments.library.packed import packed, unpacked
+from jupyterlab_t9kjob.experiments.library.reading import read_facts
 from jupyterlab_t9kjob.experiments.model import CurvesRequest
+from jupyterlab_t9kjob.experiments.rows import Cells, Rows
 from jupyterlab_t9kjob.experiments.series import Part, Position, Series
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
 
@@ -125,3 +134,90 @@ def test_a_damaged_index_is_made_again(root: ContentsRoot, tmp_path: Path, conte
     asyncio.run(library.search(root.folder))
     assert sorted(loss(library))[-1][2] == 3.0
     library.close()
+
+
+def put(index: Index, path: str, *names: str) -> int:
+    log = MetricLog()
+    for name in names:
+        log.series[name] = Series()
+        log.series[name].extend([1.0], lambda index: Position(float(index), None, None))
+    facts = Facts("recorder", path)
+    facts.row = "{}"
+    num = index.put(path, "recorder", {}, facts, log)
+    assert num is not None
+    return num
+
+
+def test_the_number_of_a_removed_run_is_not_used_again(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    index = Index(tmp_path, cache)
+    first, second = put(index, "a", "loss"), put(index, "b", "loss", "accuracy")
+    assert put(index, "a", "loss") == first
+    index.remove([second])
+    index.close()
+    index = Index(tmp_path, cache)
+    third = put(index, "c", "loss")
+    assert third > second
+    # The same holds for an index that was made again.
+    assert index.path is not None
+    index.path.write_bytes(b"no database" * 1000)
+    index._database.close()
+    assert index.entries() == []
+    assert put(index, "d", "loss") > third
+    index.close()
+
+
+def test_a_row_has_only_the_metrics_that_the_run_has_now(root: ContentsRoot) -> None:
+    record([1.0])
+    library = opened(root, None)
+    [known] = library.runs.values()
+    assert not known.loaded
+    cells = [Cells(name, {known.num or 0: '{"last":1}'}) for name in ("train.loss", "earlier")]
+    row = json.loads(Rows(lambda _known: None, {}, cells).text(known))
+    assert list(row["metrics"]) == ["train.loss"]
+
+
+def test_a_silent_disk_outside_does_not_stop_the_others(
+    root: ContentsRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = record([1.0])
+    outside = []
+    for name in ("silent", "other"):
+        monkeypatch.chdir(tmp_path)
+        outside.append(tmp_path / name / "run")
+        outside[-1].parent.mkdir()
+        record([2.0]).rename(outside[-1])
+    library = opened(root, None)
+    tops = [folder.parent for folder in outside]
+    asyncio.run(library.search_outside(tops))
+    assert set(library.runs) == {inside, *outside}
+    read: list[Path] = []
+
+    async def answer(folder: Path, function: Callable[..., Any], *args: Any) -> Any:
+        if folder.is_relative_to(tops[0]):
+            raise TimeoutError("silent")
+        if function is read_facts:
+            read.extend(known.folder for known in args[0])
+        return await on_disk(folder, function, *args)
+
+    monkeypatch.setattr(library_module, "on_disk", answer)
+    asyncio.run(library.search(root.folder))
+    assert read == [inside, outside[1]]
+    asyncio.run(library.search_outside(tops))
+    assert set(library.runs) == {inside, *outside}
+    assert [area.silent for area in library.outside.values()] == [True, False]
+
+
+def test_a_folder_outside_that_is_a_run_is_searched_again(root: ContentsRoot, tmp_path: Path) -> None:
+    top = tmp_path / "logs"
+    name = "events.out.tfevents.1700000000.node-1.42.0"
+    library = opened(root, None)
+    for folder in (top, top / "late"):
+        folder.mkdir()
+        (folder / name).touch()
+        asyncio.run(library.search_outside([top]))
+    assert set(library.runs) == {top}
+    library.outside[top].searched_at = time.monotonic() - SEARCH_SECONDS - 1
+    asyncio.run(library.search_outside([top]))
+    assert set(library.runs) == {top, top / "late"}
