@@ -159,6 +159,21 @@ class Engines:
         chosen = self.get(engine)
         return await chosen.lab(namespace) if isinstance(chosen, InheritsFromLab) else None
 
+    async def path_in_lab(self, engine: str, namespace: str, path: str, spec: JobSpec) -> Path | None:
+        """Return the path at which the lab has a file of a job's pods; None if it is on no volume of the lab.
+
+        Parameters
+        ----------
+        engine, namespace
+            Location of the job.
+        path
+            Absolute path in the job's pods.
+        spec
+            The job.
+        """
+        lab = await self.lab(engine, namespace) or Lab()
+        return await asyncio.to_thread(lab.in_lab, path, spec.mounts, namespace)
+
     async def dialect(self, engine: str) -> Any:
         """Return the dialect of an engine's manifest kind in its cluster; None if the kind has a single one."""
         chosen = self.get(engine)

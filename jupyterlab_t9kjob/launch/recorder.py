@@ -6,7 +6,6 @@ The recorder is a folder on the job's `PYTHONPATH` (`core.running.recorder`): be
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import shutil
@@ -15,7 +14,6 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ..core.errors import FieldError
-from ..core.lab import Lab
 from ..core.manifests.entrypoints import record_directory
 from ..core.running.recorder import MODULES, PREFIX, recorder_folder, with_recorder
 from ..core.spec import JobSpec
@@ -109,8 +107,7 @@ class Recorder:
             return  # The user's own copy.
         here: Path | None = Path(folder)
         if not self._jobs.engines.facts(engine).shares_lab_filesystem:
-            lab = await self._jobs.engines.lab(engine, namespace) or Lab()
-            here = await asyncio.to_thread(lab.in_lab, folder, spec.mounts, namespace)
+            here = await self._jobs.engines.path_in_lab(engine, namespace, folder, spec)
         if here is None:
             return
         try:
@@ -131,8 +128,7 @@ class Recorder:
         if record is None:
             return None
         folder = str(PurePosixPath(record).parent / _ON_VOLUME / self._name)
-        lab = await self._jobs.engines.lab(engine, namespace) or Lab()
-        return folder if await asyncio.to_thread(lab.in_lab, folder, spec.mounts, namespace) is not None else None
+        return folder if await self._jobs.engines.path_in_lab(engine, namespace, folder, spec) is not None else None
 
     def _write(self, folder: Path) -> None:
         if folder.is_dir():

@@ -102,8 +102,7 @@ class Places:
         """
         here: Path | None = Path(posixpath.normpath(path))
         if not self._jobs.engines.facts(engine).shares_lab_filesystem:
-            lab = await self._jobs.engines.lab(engine, namespace) or Lab()
-            there = await asyncio.to_thread(lab.in_lab, path, spec.mounts, namespace)
+            there = await self._jobs.engines.path_in_lab(engine, namespace, path, spec)
             here = there or (here if self._root.contains(path) and mount_of(path, spec.mounts) is None else None)
         if here is None or await on_disk([here, self._root.folder], self._root.shown, here) is None:
             return None

@@ -99,16 +99,15 @@ class Stacks:
 
     async def _recording(self, job: Job, engine: Engine, uid: str) -> Recording | None:
         """Return the recording of the flight recorder; None if the lab sees no files of the recorder."""
-        folder: Path | None = None
         if not job.spec.diagnostics.collectives:
             return None
+        folder: Path | None = None
         if isinstance(engine, KeepsTraces):
             folder = engine.trace_folder(uid)
         elif engine.facts.has_pods and job.request_id:
-            lab = await self._jobs.engines.lab(job.engine, job.namespace)
             path = dump_folder(job.spec, job.request_id)
-            if lab is not None and path is not None:
-                folder = await asyncio.to_thread(lab.in_lab, path, job.spec.mounts, job.namespace)
+            if path is not None:
+                folder = await self._jobs.engines.path_in_lab(job.engine, job.namespace, path, job.spec)
         return None if folder is None else await on_disk(folder, recording_in, folder, job.processes)
 
     async def take(self, ident: str, *, native: bool = False, automatic: bool = False) -> StackDump:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 from pathlib import Path
 from typing import Final
 
 from ...core.errors import FieldError
-from ...core.lab import Lab
 from ...core.manifests.diagnostics import hook_folder
 from ...core.spec import JobSpec
 from ...core.stacks.diagnostics import HOOK, HOOK_FILE
@@ -43,8 +41,7 @@ async def place_hook(jobs: JobService, spec: JobSpec, engine: str, namespace: st
     folder = hook_folder(spec)
     if folder is None:
         return  # The manifest's own checks refuse the job.
-    lab = await jobs.engines.lab(engine, namespace) or Lab()
-    here = await asyncio.to_thread(lab.in_lab, folder, spec.mounts, namespace)
+    here = await jobs.engines.path_in_lab(engine, namespace, folder, spec)
     if here is None:
         message = _(
             "Diagnostics need a file on the job's volume, which JupyterLab does not have at {path}.", path=folder

@@ -30,7 +30,7 @@ from .sources import Anchor, Source, places, status_of
 INTERVAL = 0.1
 """Interval between checks of the sizes of followed files, in seconds."""
 SOON = 0.02
-"""The same interval while the files grow, for one follower; it increases with the number of followers."""
+"""Interval between these checks while the files grow, in seconds per follower."""
 GATHERING = 0.005
 """Seconds for which lines are gathered before they are sent, per follower, if the engine notifies of growth."""
 FLOOD = 16 * 1024

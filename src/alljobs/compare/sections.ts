@@ -4,9 +4,11 @@ import { Job, RunRow } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { formatDuration } from '../../common/format';
 import {
+  differ,
   GoalOf,
   IDifference,
-  metricRows
+  metricRows,
+  rowsOf
 } from '../../experiments/compare/differences';
 import { ITitledSection } from '../../experiments/compare/report';
 import { Scalar } from '../../experiments/types';
@@ -178,18 +180,4 @@ function sourceText(source: object): string {
   return [kind, url, commit ?? id]
     .filter(part => typeof part === 'string')
     .join(' ');
-}
-
-function rowsOf(facts: readonly Record<string, string>[]): IDifference[] {
-  const names = new Set(facts.flatMap(each => Object.keys(each)));
-  return [...names].map(name => {
-    const values = facts.map(each =>
-      Object.hasOwn(each, name) ? each[name] : undefined
-    );
-    return { name, values, best: [], differs: differ(values) };
-  });
-}
-
-function differ(values: readonly (Scalar | undefined)[]): boolean {
-  return values.some(value => value !== values[0]);
 }

@@ -28,7 +28,8 @@ export function environmentRows(runs: readonly RunRow[]): IDifference[] {
   return rowsOf(runs.map(({ environment }) => environment));
 }
 
-function rowsOf(
+/** Return a row for each name, in the order of their appearance. */
+export function rowsOf(
   values: readonly Readonly<Record<string, Scalar>>[]
 ): IDifference[] {
   const names = new Set(values.flatMap(each => Object.keys(each)));
@@ -97,7 +98,8 @@ function bestIndices(
     : values.flatMap((value, index) => (value === best ? [index] : []));
 }
 
-function differ(values: readonly (Scalar | undefined)[]): boolean {
+/** Return true if values differ. */
+export function differ(values: readonly (Scalar | undefined)[]): boolean {
   return values.some(value => value !== values[0]);
 }
 

@@ -97,7 +97,7 @@ def flags_sorted(flags: list[str]) -> list[str]:
     return sorted(dict.fromkeys(flags), key=len, reverse=True)
 
 
-def argument_option(source: Source, call: Call, prefix: str = "") -> ScriptOption | None:
+def argument_option(source: Source, call: Call) -> ScriptOption | None:
     """Return the option of an ``add_argument`` call; None if it is hidden or its name is not known.
 
     Parameters
@@ -106,8 +106,6 @@ def argument_option(source: Source, call: Call, prefix: str = "") -> ScriptOptio
         The script and its modules.
     call
         The call.
-    prefix
-        Not used.
     """
     module = call.module
     names = [source.string(module, argument) for argument in call.node.args]
