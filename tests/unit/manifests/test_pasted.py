@@ -240,6 +240,15 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *inner]
 
 
+def test_a_mount_and_a_volume_without_a_name_are_no_pair() -> None:
+    manifest = json.loads(json.dumps(read_job(SEED).manifest))
+    pod = manifest["spec"]["replicaSpecs"][0]["template"]["spec"]
+    for entry in (pod["containers"][0]["volumeMounts"][1], pod["volumes"][1]):
+        entry["name"] = None
+    spec = parse(manifest).spec
+    assert spec.shm is None and len(spec.mounts) == 1
+
+
 @settings(quick, max_examples=max(100, EXAMPLES))
 @given(manifest=st.sampled_from(MANIFESTS), data=st.data())
 def test_any_manifest_is_read_or_refused_in_words(manifest: Any, data: st.DataObject) -> None:

@@ -336,7 +336,7 @@ def _read_env(entries: list[dict[str, Any]]) -> list[EnvVar]:
 
 
 def _read_mounts(entries: list[dict[str, Any]], volumes: list[dict[str, Any]]) -> tuple[list[Mount], Shm | None]:
-    found = {volume.get("name"): volume for volume in volumes}
+    found = {volume["name"]: volume for volume in volumes if volume.get("name")}
     mounts, shm = [], None
     for entry in entries:
         volume = found.get(entry.get("name"), {})
