@@ -315,6 +315,24 @@ async def test_lines_of_the_next_life_are_never_taken_for_this_ones(tmp_path: Pa
         assert job.server.asked[-2]["previous"] == "true"
 
 
+async def test_lines_of_the_next_life_that_were_taken_for_this_ones_are_put_right(tmp_path: Path):
+    """The node has started the next run before the API server learns that the first one has ended."""
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(500, 510), ends=False)]
+        job.update(running())
+        await job.has(text(500, 510))
+        job.server.acts += [says(b""), says(lines(0, 8)), says(lines(500, 510), ends=False)]
+        job.update(running(1))
+        second = "worker-0.2.container.out"
+        streams = await job.has(text(500, 510), second)
+        assert await job.data() == text(0, 8)
+        assert await job.data(second) == text(500, 510)
+        assert streams[OUT].complete
+        assert streams[OUT].missing == streams[second].missing == []
+        assert [query.get("previous") for query in job.server.asked] == [None, "true", "true", None]
+        assert [query.get("sinceTime") for query in job.server.asked] == [None, stamp(50)[:19] + "Z", None, None]
+
+
 async def test_a_life_that_was_missed_and_one_that_is_gone(tmp_path: Path):
     async with bench(tmp_path) as job:
         job.server.acts += [

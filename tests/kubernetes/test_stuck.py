@@ -33,6 +33,7 @@ if os.environ["RANK"] == "3":
     next_sample()
 wait_for_others()
 """
+HANGING = ("next_sample", "wait_for_others")
 
 
 def said(taken: TakenStacks, job: Job) -> str:
@@ -52,15 +53,16 @@ async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: s
         engine = bench.engines["kubeflow"]
         await bench.until(job, lambda seen: seen.replicas_running == 2)
 
-        async def all_are_ready() -> TakenStacks:
+        async def all_hang() -> TakenStacks:
             while True:
                 taken = await engine.take_stacks(job.uid, native=False)
-                ready = [rank for _replica, answer in taken.stacks for rank in answer.ranks if len(rank.threads) > 0]
-                if len(ready) == 4 and "next_sample" in said(taken, job):
+                named = [thread.frames for _replica, answer in taken.stacks for rank in answer.ranks
+                         for thread in rank.threads if thread.main]  # fmt: skip
+                if sum(any(frame.function in HANGING for frame in frames) for frames in named) == 4:
                     return taken
 
         assert (await engine.stacks_capability(job.uid)).supported
-        taken = await all_are_ready()
+        taken = await all_hang()
         assert taken.missing == {}
         assert said(taken, job) == "3 ranks are in wait_for_others (hang.py:9); rank 3 is in next_sample (hang.py:6)"
 

@@ -95,6 +95,17 @@ class Spool:
         return None if self.last is None else self.last // SECOND
 
     @property
+    def first(self) -> float | None:
+        """Time of the first lines, seconds since the epoch; None without lines."""
+        record = self._index.read(0, RECORD.size)
+        return RECORD.unpack(record)[0] if record else None
+
+    @property
+    def is_repeated(self) -> bool:
+        """True if the answer has repeated a line of the log, as an answer with all lines from `since` on does."""
+        return self._place > 0
+
+    @property
     def notice(self) -> str | None:
         """The last line of the answer that is not a line of the log; see `StampedLines`."""
         return self._reader.notice
@@ -120,6 +131,12 @@ class Spool:
         self._mark = 0
         if self.last is not None:
             self._write(_Batch(index=[(self.last, self._end)]))
+
+    def clear(self) -> None:
+        """Remove all lines, which are those of another log, and prepare for an answer with all lines of this one."""
+        for file in (self._lines, self._index, self._data):
+            file.replace(b"")
+        self.begin()
 
     def feed(self, data: bytes) -> None:
         """Write the lines in the next bytes of the answer.

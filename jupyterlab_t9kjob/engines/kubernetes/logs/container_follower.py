@@ -243,6 +243,9 @@ class ContainerFollower:
         lost = None
         try:
             await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
+            if _is_of_later_run(spool, run):
+                await self._spools.clear(record, spool)
+                await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
         except ApiError as error:
             if error.status != 400 and error.reason != "NotFound" and not self._gives_up(error):
                 raise
@@ -372,6 +375,20 @@ class ContainerFollower:
             path = self._kept.path(record)
             gap = await on_disk(path, lost_start, path, run.started_at, asked_at)
             await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
+
+
+def _is_of_later_run(spool: Spool, run: ContainerRun) -> bool:
+    """Return True if a spool has the lines of the run after an ended one, whose log has just been read.
+
+    The node can start the next run before the API server knows that this one has ended, and gives the log of its newest
+    run.
+    """
+    return (
+        spool.first is not None
+        and run.ended_at is not None
+        and int(spool.first) >= run.ended_at
+        and not spool.is_repeated
+    )
 
 
 def _rfc3339(second: int) -> str:

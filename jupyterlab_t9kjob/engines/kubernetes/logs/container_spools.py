@@ -116,6 +116,19 @@ class ContainerSpools:
         await in_thread(self._kept.folder, spool.begin)
         return spool
 
+    async def clear(self, record: SpoolRecord, spool: Spool) -> None:
+        """Remove the lines of another run, and the missing parts between them.
+
+        Parameters
+        ----------
+        record
+            The record.
+        spool
+            The record's spool.
+        """
+        record.missing = [span for span in record.missing if span.offset == 0]
+        await in_thread(self._kept.folder, spool.clear)
+
     async def finish(self, record: SpoolRecord, ended_at: float | None, spool: Spool, lost: Text | None) -> None:
         """Complete the record of a run that has ended.
 
