@@ -54,6 +54,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in marked:
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
-    for item in items:
-        if item.get_closest_marker("cluster") and not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(300))

@@ -4,8 +4,8 @@
 
 Mark such tests with `pytestmark = pytest.mark.cluster`. Without KUBECONFIG, and where the cluster lacks what a test
 asks for, they are skipped with a reason that begins with `cluster:` (in CI, with a cluster, that is a failure).
-They have 300 seconds each unless `@pytest.mark.timeout` says otherwise. `make test` runs some files at a time; what
-changes or counts what all tests in the cluster share (its nodes, its kinds, its API server) has the mark `alone`.
+`make test` runs some files at a time; what changes or counts what all tests in the cluster share (its nodes, its kinds,
+its API server) has the mark `alone`.
 
 ============= ======== ================================================================================================
 fixture       lives    what it is

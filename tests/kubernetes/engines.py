@@ -25,12 +25,13 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from tests.kubernetes.harness import Kube, Volume
+from tests.patience import PATIENCE
 
 KINDS = {"t9k": T9k, "kubeflow": Kubeflow}
 PLURALS = {"t9k": "pytorchtrainingjobs", "kubeflow": "pytorchjobs"}
 ENDED = ("Succeeded", "Failed")
 MOUNT = "/t9k/mnt"
-WAIT = 180.0
+WAIT = PATIENCE
 
 
 @dataclass

@@ -14,6 +14,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, ReplicaView, State
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import AttemptRecord, observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
+from tests.patience import PATIENCE
 
 
 class Following:
@@ -57,7 +58,7 @@ class Following:
         await self._jobs.stop()
         await self._api.close()
 
-    async def until(self, reached: Callable[[State], bool], seconds: float = 120) -> State:
+    async def until(self, reached: Callable[[State], bool], seconds: float = PATIENCE) -> State:
         """Wait until the job's state is as wanted; `replicas` are of the same moment."""
 
         async def wait() -> State:

@@ -22,6 +22,7 @@ import httpx
 import yaml
 
 from tests.kubernetes.controller.api import Object, connect
+from tests.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -89,7 +90,7 @@ class Kube:
         context["context"]["namespace"] = namespace
         self.kubeconfig.write_text(json.dumps(config))
         self.kubeconfig.chmod(0o600)
-        self._client = httpx.Client(**connect(str(kubeconfig), "t9kjob-tests"), timeout=60)
+        self._client = httpx.Client(**connect(str(kubeconfig), "t9kjob-tests"), timeout=PATIENCE)
 
     def close(self) -> None:
         self._client.close()
@@ -100,7 +101,7 @@ class Kube:
         """Ask for a path; raises httpx.HTTPStatusError, with the server's words, where it refuses."""
         kind = f"application/{patch}-patch+json" if method == "PATCH" else "application/json"
         content = None if body is None else json.dumps(body)
-        headers, end = {"Content-Type": kind}, time.monotonic() + 60
+        headers, end = {"Content-Type": kind}, time.monotonic() + PATIENCE
         while True:
             answer = self._client.request(method, path, content=content, params=query, headers=headers)
             # so it is while the API server begins to keep a kind, or a loaded machine's webhook does not answer
@@ -187,7 +188,9 @@ class Kube:
         review = {"spec": {"user": user, "resourceAttributes": asked}}
         return self.ask("POST", f"{AUTHORIZATION}/subjectaccessreviews", review)["status"]["allowed"]
 
-    def until_may(self, user: str, rights: dict[Right, bool], seconds: float = 60, *, everywhere: bool = False) -> None:
+    def until_may(
+        self, user: str, rights: dict[Right, bool], seconds: float = PATIENCE, *, everywhere: bool = False
+    ) -> None:
         """Wait until a user has these rights, or has not: who decides on requests hears of roles after a moment."""
         end = time.monotonic() + seconds
         while wrong := [
@@ -212,7 +215,7 @@ class Kube:
 
     def kubectl(self, *arguments: str, text: str | None = None) -> str:
         """Run kubectl, again while a webhook does not answer; returns what it prints."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while True:
             done = subprocess.run(self.command(*arguments), input=text, text=True, capture_output=True)
             if NO_WEBHOOK not in done.stderr or time.monotonic() > end:
@@ -231,7 +234,13 @@ class Kube:
     # -- waiting ------------------------------------------------------------------------------------------------------
 
     def until(
-        self, kind: str, name: str, reached: Callable[[Object | None], Any], seconds: float = 180, *, since: str = ""
+        self,
+        kind: str,
+        name: str,
+        reached: Callable[[Object | None], Any],
+        seconds: float = PATIENCE,
+        *,
+        since: str = "",
     ) -> Any:
         """Watch one object until it is as wanted; `reached` gets None while it is not there. Returns the object."""
         found = self.until_all(
@@ -243,7 +252,7 @@ class Kube:
         self,
         kind: str,
         reached: Callable[[list[Object]], Any],
-        seconds: float = 180,
+        seconds: float = PATIENCE,
         *,
         name: str = "",
         labels: str = "",
@@ -280,7 +289,7 @@ class Kube:
         """Return where a watch begins that is to miss nothing from now on."""
         return self.ask("GET", self.path(kind), limit=1)["metadata"]["resourceVersion"]
 
-    def rows(self, kind: str, version: str, seconds: float = 180) -> Iterator[tuple[list[Any], Object]]:
+    def rows(self, kind: str, version: str, seconds: float = PATIENCE) -> Iterator[tuple[list[Any], Object]]:
         """Watch a kind as kubectl prints it: yield the columns and the object at every change since a version."""
         end = time.monotonic() + seconds
         table = {"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}
@@ -312,11 +321,13 @@ class Kube:
         except httpx.TransportError:  # the one who asked is still waiting
             time.sleep(0.5)
 
-    def until_gone(self, kind: str, *, name: str = "", labels: str = "", left: int = 0, seconds: float = 180) -> None:
+    def until_gone(
+        self, kind: str, *, name: str = "", labels: str = "", left: int = 0, seconds: float = PATIENCE
+    ) -> None:
         """Wait until no more than so many are there."""
         self.until_all(kind, lambda items: len(items) <= left, seconds, name=name, labels=labels)
 
-    def until_rotated(self, pod: str, first: int, seconds: float = 180) -> None:
+    def until_rotated(self, pod: str, first: int, seconds: float = PATIENCE) -> None:
         """Wait until the node no longer gives the first of a log's numbered lines; nobody announces it."""
         beginning = f"{first} "
         end = time.monotonic() + seconds
@@ -325,7 +336,7 @@ class Kube:
             assert time.monotonic() < end, given
             time.sleep(0.5)
 
-    def until_event(self, about: str, reason: str, text: str = "", seconds: float = 180) -> Object:
+    def until_event(self, about: str, reason: str, text: str = "", seconds: float = PATIENCE) -> Object:
         """Wait for an event about an object of that name; `text` is in its message."""
 
         def fits(event: Object) -> bool:
@@ -335,7 +346,7 @@ class Kube:
         events = self.until_all("events", lambda items: any(map(fits, items)), seconds)
         return next(filter(fits, events))
 
-    def until_phase(self, name: str, *phases: str, seconds: float = 180, since: str = "") -> Object:
+    def until_phase(self, name: str, *phases: str, seconds: float = PATIENCE, since: str = "") -> Object:
         """Wait for a phase of a PyTorchTrainingJob."""
 
         def reached(job: Object | None) -> bool:
@@ -343,7 +354,7 @@ class Kube:
 
         return self.until("pytorchtrainingjobs", name, reached, seconds, since=since)
 
-    def until_condition(self, name: str, *types: str, seconds: float = 180) -> Object:
+    def until_condition(self, name: str, *types: str, seconds: float = PATIENCE) -> Object:
         """Wait until one of these conditions of a PyTorchJob is True."""
 
         def reached(job: Object | None) -> bool:
@@ -464,7 +475,7 @@ class ControllerProcess:
         """End our own; where others wait, one of them goes on. One that is not ours is left alone."""
         if self._process is not None:
             self._process.send_signal(signal.SIGTERM)
-            self._process.communicate(timeout=30)
+            self._process.communicate(timeout=PATIENCE)
             self._process = None
 
     def _works(self) -> bool:

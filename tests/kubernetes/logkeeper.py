@@ -24,6 +24,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
 from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import ReplicaView, newest
+from tests.patience import PATIENCE
 
 LABEL = "logs-job"
 
@@ -92,7 +93,9 @@ class Keeper:
     async def bytes(self, stream: str) -> bytes:
         return (await self.file(stream)).path.read_bytes()
 
-    async def until(self, reached: Callable[[dict[str, LogStream]], Any], seconds: float = 120) -> dict[str, LogStream]:
+    async def until(
+        self, reached: Callable[[dict[str, LogStream]], Any], seconds: float = PATIENCE
+    ) -> dict[str, LogStream]:
         """Look at the streams until they are as wanted; nobody announces them."""
         end = time.monotonic() + seconds
         while True:
@@ -102,7 +105,7 @@ class Keeper:
             assert time.monotonic() < end, streams
             await asyncio.sleep(0.05)
 
-    async def complete(self, *streams: str, seconds: float = 120) -> dict[str, LogStream]:
+    async def complete(self, *streams: str, seconds: float = PATIENCE) -> dict[str, LogStream]:
         return await self.until(lambda have: all(one in have and have[one].complete for one in streams), seconds)
 
 

@@ -87,7 +87,7 @@ def _is_ready(pod: dict[str, Any] | None) -> bool:
 def run(lab: Lab, engine: str, spec: dict[str, Any], request_id: str) -> dict[str, Any]:
     answer = lab.ask("POST", "jobs", body={"engine": engine, "spec": spec, "request_id": request_id})
     assert answer.status == 201, answer.body
-    return lab.until(answer.json["id"], lambda job: job["phase"] in ("Succeeded", "Failed"), 280)
+    return lab.until(answer.json["id"], lambda job: job["phase"] in ("Succeeded", "Failed"))
 
 
 def output(lab: Lab, ident: str) -> str:
@@ -114,7 +114,7 @@ def test_a_snapshot_on_the_volume(engine: str, lab: Lab, volume: Volume, image: 
     job = lab.until(answer.json["id"], lambda job: "resume" in job["actions"])  # The controller has seen it.
     resumed = lab.ask("POST", "jobs", job["id"], "resume")
     assert resumed.status in (200, 202), resumed.body
-    job = lab.until(job["id"], lambda job: job["phase"] in ("Succeeded", "Failed"), 280)
+    job = lab.until(job["id"], lambda job: job["phase"] in ("Succeeded", "Failed"))
     taken = job["spec"]["source"]["taken"]
     assert job["phase"] == "Succeeded", job
     assert f"first {taken['path']} /t9k/mnt/proj-{engine}" in output(lab, job["id"])

@@ -11,6 +11,7 @@ import pytest
 from jupyterlab_t9kjob.core.capacity import Capacity
 from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.paper import GPU, Paper, container, pool_of
+from tests.patience import PATIENCE
 from tests.server.conftest import Api, Page, ended
 
 pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("controller", "kubeflow")]
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("controller", "kubefl
 
 async def until_available(api: Api, engine: str) -> None:
     """Wait for the engine: a server looks for clusters once it runs, and does not call when it has found one."""
-    end = asyncio.get_running_loop().time() + 60
+    end = asyncio.get_running_loop().time() + PATIENCE
     while True:
         engines = {each["name"]: each for each in (await api("GET", "engines")).json["engines"]}
         if engines[engine]["available"]:
@@ -39,7 +40,7 @@ async def test_a_job_from_script_to_log(engine: str, api: Api, open_page: Any, v
     ident = answer.json["id"]
 
     page = await open_page("stream")
-    page.patience = 180
+    page.patience = PATIENCE
     job = await ended(page, ident)
     assert job["phase"] == "Succeeded", job["reason"]
     assert ident in [each["id"] for each in (await api("GET", "jobs", engine=engine)).json["jobs"]]

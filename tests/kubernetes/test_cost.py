@@ -20,6 +20,7 @@ from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.test_log_lab import OUT, audited, counting_job, found
 from tests.local.lab import TOKEN, Lab
 from tests.local.logsocket import LogSocket
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.cluster]
 
@@ -52,7 +53,7 @@ async def looked_at(lab: Lab) -> WebSocketClientConnection:
     socket = await websocket_connect(request, max_message_size=2**26)
     await socket.write_message(json.dumps({"type": "subscribe", "capacity": True}))
     while True:
-        text = await asyncio.wait_for(socket.read_message(), 120)
+        text = await asyncio.wait_for(socket.read_message(), PATIENCE)
         assert text is not None, "the server has closed the socket"
         if json.loads(text).get("capacity"):
             return socket

@@ -10,6 +10,7 @@ import pytest
 from jupyterlab_t9kjob.engines.kubernetes.cluster.capacity import service as capacity_service
 from tests.kubernetes.fakeapi import hang
 from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -24,8 +25,8 @@ async def test_nobody_waits_for_nodes_to_look_at_a_job_or_to_act(
         async with kubeflow(server, tmp_path) as engine:
             doors = [engine.job, engine.replicas, engine.events, engine.manifest, engine.log_sources]
             for door in doors:
-                await asyncio.wait_for(door("one"), 30)
-            assert (await asyncio.wait_for(engine.job("one"), 30)).phase == "Pending"
-            await asyncio.wait_for(engine.act("one", "pause"), 30)
+                await asyncio.wait_for(door("one"), PATIENCE)
+            assert (await asyncio.wait_for(engine.job("one"), PATIENCE)).phase == "Pending"
+            await asyncio.wait_for(engine.act("one", "pause"), PATIENCE)
             patches = [request for request in server.requests if request.method == "PATCH"]
             assert [request.path for request in patches] == [f"{JOBS}/one"]

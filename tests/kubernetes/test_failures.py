@@ -11,6 +11,7 @@ from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Elastic
 from tests.kubernetes.engines import KINDS, Bench, serving
 from tests.kubernetes.harness import Kube, Volume
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
 
@@ -137,6 +138,6 @@ async def test_ranks_of_several_replicas_are_the_global_ones(
             printed = {file.stream.rank: file.path.read_text() for file in files if file.stream.output == "stdout"}
             if len(printed) == 4:
                 break
-            await asyncio.wait_for(news.wait(), 30)
+            await asyncio.wait_for(news.wait(), PATIENCE)
         stop()
         assert printed == {rank: f"rank {rank} of 4\n" for rank in range(4)}

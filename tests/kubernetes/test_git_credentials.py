@@ -201,7 +201,7 @@ def jobs(kube: Kube, lab: Lab, keys: Key, git_image: str, volume: Volume) -> dic
 
 @pytest.mark.parametrize("name", WORKS)
 def test_a_private_repository_with_a_private_submodule(name: str, lab: Lab, jobs: dict[str, str]) -> None:
-    job = lab.until(jobs[name], lambda job: job["phase"] in ("Succeeded", "Failed"), 280)
+    job = lab.until(jobs[name], lambda job: job["phase"] in ("Succeeded", "Failed"))
     assert job["phase"] == "Succeeded", str(job["reason"])
     assert output(lab, job["id"]) == "first part\n"
     assert git_server.PASSWORD not in str(lab.ask("GET", "jobs", job["id"], "manifest").json)
@@ -209,7 +209,7 @@ def test_a_private_repository_with_a_private_submodule(name: str, lab: Lab, jobs
 
 @pytest.mark.parametrize("name", FAILS)
 def test_credentials_that_are_refused(name: str, lab: Lab, jobs: dict[str, str]) -> None:
-    job = lab.until(jobs[name], lambda job: job["phase"] in ("Succeeded", "Failed"), 280)
+    job = lab.until(jobs[name], lambda job: job["phase"] in ("Succeeded", "Failed"))
     _protocol, _used, code, words = FAILS[name]
     reason = job["reason"]
     assert (reason["code"], words in reason["sentence"]) == (code, True), str(reason)
@@ -219,15 +219,15 @@ def test_credentials_that_are_refused(name: str, lab: Lab, jobs: dict[str, str])
 @pytest.mark.parametrize("name", WAITS)
 def test_a_secret_that_is_missing(name: str, lab: Lab, jobs: dict[str, str]) -> None:
     """The job waits; it runs once the Secret is there, so its reason names the Secret."""
-    job = lab.until(jobs[name], lambda job: WAITS[name][2] in (job["reason"] or {}).get("sentence", ""), 100)
+    job = lab.until(jobs[name], lambda job: WAITS[name][2] in (job["reason"] or {}).get("sentence", ""))
     assert job["phase"] == "Pending" and "starts by itself; or name another Secret under Code" in job["reason"]["hint"]
 
 
 def test_a_key_that_is_added_to_the_secret(lab: Lab, jobs: dict[str, str], kube: Kube) -> None:
     """The waiting job starts by itself, as its reason says."""
-    lab.until(jobs["no-username"], lambda job: (job["reason"] or {}).get("code") == "NoSecretKey", 100)
+    lab.until(jobs["no-username"], lambda job: (job["reason"] or {}).get("code") == "NoSecretKey")
     kube.patch("secrets", "no-username", {"stringData": {"username": git_server.USER}})
-    job = lab.until(jobs["no-username"], lambda job: job["phase"] in ("Succeeded", "Failed"), 280)
+    job = lab.until(jobs["no-username"], lambda job: job["phase"] in ("Succeeded", "Failed"))
     assert job["phase"] == "Succeeded", str(job["reason"])
     kube.patch("secrets", "no-username", {"data": {"username": None}})  # for a repeated test
 

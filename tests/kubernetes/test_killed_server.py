@@ -37,13 +37,13 @@ def test_a_job_outlives_the_server(kube: Kube, volume: Volume, image: str, start
     assert made.status == 201, made.body
     job = made.json
     assert job["entrypoint_path"] == f"{engine}/train.py"
-    lab.until(job["id"], lambda seen: seen["phase"] == "Running", 180)
+    lab.until(job["id"], lambda seen: seen["phase"] == "Running")
     lab.kill()
     lab.start()
     lab.until_available(engine)
     again = lab.ask("POST", "jobs", body=body)
     assert again.json["id"] == job["id"]
-    done = lab.until(job["id"], lambda seen: seen["phase"] in ENDED, 180)
+    done = lab.until(job["id"], lambda seen: seen["phase"] in ENDED)
     assert done["phase"] == "Succeeded", done["reason"]
     assert files_in(place, "events.out.tfevents.*")
     assert (volume.path / engine / "runs" / job["name"]).is_dir()

@@ -22,10 +22,11 @@ import yaml
 
 from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes, files_in
 from tests.local.lab import TOKEN, Lab
+from tests.patience import PATIENCE
 
 pytestmark = [
     pytest.mark.cluster,
-    pytest.mark.timeout(600),  # the first one makes an image
+    pytest.mark.timeout(1800),  # the first one makes an image
     pytest.mark.usefixtures("controller", "kubeflow"),
 ]
 
@@ -94,7 +95,7 @@ def forwarded(kube: Kube, log: Path, pod: str = POD, port: int = 8888) -> Iterat
     with log.open("w") as output:  # it prints a line for each connection
         process = subprocess.Popen(command, stdout=output, stderr=output)
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while (said := re.search(r"127\.0\.0\.1:(\d+) -> ", log.read_text())) is None:
             assert process.poll() is None and time.monotonic() < end, log.read_text()
             time.sleep(0.05)
@@ -178,8 +179,8 @@ def test_from_its_pod_to_a_trained_model(engine: str, lab: PodLab, kube: Kube, v
     made = lab.ask("POST", "jobs", body=body)
     assert made.status == 201, made.body
     ident, name = made.json["id"], made.json["name"]
-    lab.until(ident, lambda job: job["phase"] == "Running", 180)
-    done = lab.until(ident, lambda job: job["phase"] in ENDED, 180)
+    lab.until(ident, lambda job: job["phase"] == "Running")
+    done = lab.until(ident, lambda job: job["phase"] in ENDED)
     assert done["phase"] == "Succeeded", done["reason"]
     assert done["mine"] and done["owner"] == "lab"
     assert done["log_dir_paths"] == [f"{engine}/runs/{name}"]
@@ -206,7 +207,7 @@ def test_from_its_pod_to_a_trained_model(engine: str, lab: PodLab, kube: Kube, v
 
     opened = lab.ask("POST", "tensorboards", body={"job_id": ident})
     assert opened.status == 201, opened.body
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while True:  # it begins to answer before it has read
         tags = lab.ask("GET", raw_path=f"/{opened.json['url'].lstrip('/')}data/plugin/scalars/tags")
         if (tags.status, len(tags.json)) == (200, 1):

@@ -78,7 +78,7 @@ def test_from_a_click_to_a_trained_model(engine: str, lab: Lab, kube: Kube, volu
     assert answer.status == 201, answer.body
     # the name is taken now, for both kinds
     assert form(lab, "proj/train.py", engine)["spec"]["name"] != name
-    job = lab.until(answer.json["id"], lambda job: job["phase"] in ENDED, 280)
+    job = lab.until(answer.json["id"], lambda job: job["phase"] in ENDED)
     assert job["phase"] == "Succeeded", job
     assert (job["entrypoint_path"], job["log_dir_paths"]) == ("proj/train.py", [f"proj/runs/{name}"])
     runs = volume.path / "proj" / "runs" / name

@@ -16,6 +16,7 @@ from tornado.websocket import WebSocketClosedError
 
 from tests.kubernetes.harness import Kube, Volume, files_in
 from tests.local.logsocket import Ledger, LogSocket
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.cluster]
 
@@ -41,7 +42,7 @@ def counting_job(name: str, image: str, lines: int, pause: float) -> dict[str, A
 
 
 def found(lab: Any, name: str) -> str:
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         for job in lab.listed(name=name):
             return str(job["id"])
@@ -88,7 +89,7 @@ async def test_many_pages_cost_one_stream_and_a_killed_lab_loses_nothing(
         await asyncio.sleep(2)
         await asyncio.to_thread(lab.kill)
         await asyncio.to_thread(lab.start)
-    ledger = await asyncio.wait_for(following, 200)
+    ledger = await asyncio.wait_for(following, PATIENCE)
     assert ledger.seen[stream] == LINES
     assert list(ledger.times.values()) == sorted(ledger.times.values())
     expected = b"".join(b"line %d\n" % n for n in range(LINES))
@@ -118,7 +119,7 @@ async def test_a_job_that_nobody_follows_is_read_when_it_ends(
 
 
 def _wait_for_log(home: Path, lines: int) -> bytes:
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         for path in files_in(home, "*.pytorch.0.log"):
             if (kept := path.read_bytes()).count(b"\n") >= lines:

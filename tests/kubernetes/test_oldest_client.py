@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.timeout(600)  # the first run gets the package
+pytestmark = pytest.mark.timeout(1800)  # the first run gets the package
 
 
 @pytest.fixture(scope="module")

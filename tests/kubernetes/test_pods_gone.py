@@ -10,6 +10,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.job import JobSummary
 from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -64,7 +65,7 @@ async def test_their_last_state_is_looked_at(deletions: list[dict[str, Any]], se
             await asyncio.gather(
                 *(server.tell(PODS, kind, state) for kind, state in changes), server.tell(JOBS, "MODIFIED", over)
             )
-            await asyncio.wait_for(ended.wait(), 30)
+            await asyncio.wait_for(ended.wait(), PATIENCE)
             reason = (await engine.job("one")).reason
             assert reason is not None
             assert reason.sentence == sentence

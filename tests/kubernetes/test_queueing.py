@@ -17,6 +17,7 @@ from jupyterlab_t9kjob.engines.kubernetes.cluster import queue_objects
 from jupyterlab_t9kjob.engines.kubernetes.cluster.queue_objects import Queueing
 from tests.kubernetes.fakecluster import FakeCluster
 from tests.kubernetes.test_transport import connect
+from tests.patience import PATIENCE
 from tests.unit.kubernetes.queues import condition, pending, workload
 
 pytestmark = pytest.mark.asyncio
@@ -40,7 +41,7 @@ class Bench:
     async def change(self, item: dict[str, Any], kind: str = "MODIFIED") -> None:
         self.told.clear()
         await self.server.tell(WORKLOADS, kind, item)
-        await asyncio.wait_for(self.told.wait(), 30)
+        await asyncio.wait_for(self.told.wait(), PATIENCE)
 
     def ahead(self, *names: str) -> list[int]:
         found = [self.queueing.of(KUEUE, f"job-{name}") for name in names]
@@ -72,7 +73,7 @@ async def following(*workloads: dict[str, Any], **groups: list[dict[str, Any]]) 
 async def until(reached: Callable[[], bool], told: asyncio.Event) -> None:
     while not reached():
         told.clear()
-        await asyncio.wait_for(told.wait(), 30)
+        await asyncio.wait_for(told.wait(), PATIENCE)
 
 
 async def test_who_is_ahead() -> None:

@@ -21,6 +21,7 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from jupyterlab_t9kjob.engines.kubernetes.reasons.job import reason_of, refused
 from tests.kubernetes.harness import OUT_OF_MEMORY, Kube
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.cluster
 
@@ -120,7 +121,7 @@ def seen(kube: Kube, name: str, user: str | None = None) -> tuple[Reason, list[E
 
 def until_reason(kube: Kube, name: str, code: str, sentence: str = "", user: str | None = None) -> Reason:
     """Look until the job has a reason that begins so: it comes from several objects, so there is no one to watch."""
-    end = time.monotonic() + 180
+    end = time.monotonic() + PATIENCE
     while True:
         reason, _ = seen(kube, name, user)
         if reason.code == code and reason.sentence.startswith(sentence):

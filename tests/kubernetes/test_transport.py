@@ -20,6 +20,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import C
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials.tls import Tls
 from jupyterlab_t9kjob.engines.kubernetes.reasons.api_refusals import refused
 from tests.kubernetes.fakeapi import PODS, Act, Call, Certificates, FakeApi, cut, hang, pod, refuse
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -393,9 +394,9 @@ async def test_a_list_that_is_given_up_is_closed(server: FakeApi, api: KubeApi) 
     server.faults.append(("list", goes_on))
     came = asyncio.Event()
     reading = asyncio.create_task(api.read(PODS, lambda _item: came.set()))
-    await asyncio.wait_for(came.wait(), 30)
+    await asyncio.wait_for(came.wait(), PATIENCE)
     reading.cancel()
-    await asyncio.wait_for(closed.wait(), 30)
+    await asyncio.wait_for(closed.wait(), PATIENCE)
     with pytest.raises(asyncio.CancelledError):
         await reading
 
@@ -420,7 +421,7 @@ async def test_many_streams_leave_room_for_requests(server: FakeApi, api: KubeAp
         await server.put("p")
         assert [(await anext(stream))["type"] for stream in streams] == ["ADDED"] * 200
     # what was left is closed
-    await asyncio.wait_for(_none(server), 30)
+    await asyncio.wait_for(_none(server), PATIENCE)
 
 
 async def _none(server: FakeApi) -> None:
@@ -440,7 +441,7 @@ async def test_a_stream_that_is_cancelled_is_closed(server: FakeApi, api: KubeAp
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.wait_for(_none(server), 30)
+    await asyncio.wait_for(_none(server), PATIENCE)
 
 
 async def test_a_stream_that_is_silent_or_cut_is_unreachable(server: FakeApi, api: KubeApi) -> None:

@@ -18,6 +18,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.watch import backoff, informer,
 from jupyterlab_t9kjob.engines.kubernetes.client.watch.informer import Informer
 from tests.kubernetes.fakeapi import PODS, Act, Call, FakeApi, cut, hang, pod, refuse
 from tests.kubernetes.test_transport import connect
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -514,7 +515,7 @@ async def test_stopping_ends_everything_in_any_state(server: FakeApi) -> None:
         follower = Follower(api)
         follower.collection.start()
         await asyncio.sleep(0.1)
-        await asyncio.wait_for(follower.collection.stop(), 10)
+        await asyncio.wait_for(follower.collection.stop(), PATIENCE)
         await follower.collection.stop()  # again is no error
     await api.close()
     assert not [task for task in asyncio.all_tasks() - before if task.get_name().startswith("watch ")]
@@ -528,7 +529,7 @@ async def test_stopping_ends_it_at_any_moment(server: FakeApi) -> None:
         collection.start()
         for _ in range(turns):
             await asyncio.sleep(0)
-        await asyncio.wait({stop := asyncio.create_task(collection.stop())}, timeout=60)
+        await asyncio.wait({stop := asyncio.create_task(collection.stop())}, timeout=PATIENCE)
         assert stop.done(), f"after {turns} turns of the loop"
     await api.close()
 

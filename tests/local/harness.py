@@ -25,6 +25,7 @@ from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from jupyterlab_t9kjob.engines.local.settings import Settings
+from tests.patience import PATIENCE
 
 ENDED = ("Succeeded", "Failed")
 
@@ -70,7 +71,7 @@ class Bench:
         self.uids.append(job.uid)
         return job
 
-    async def until(self, uid: str, reached: Callable[[Job], bool], seconds: float = 90) -> Job:
+    async def until(self, uid: str, reached: Callable[[Job], bool], seconds: float = PATIENCE) -> Job:
         """Wait, by the engine's own announcements, until the job is as wanted."""
         end = time.monotonic() + seconds
         while True:
@@ -84,9 +85,9 @@ class Bench:
         """Wait until the engine has found a job that another one made."""
         while uid not in {job.uid for job in await self.engine.jobs()}:
             self._news.clear()
-            await asyncio.wait_for(self._news.wait(), 60)
+            await asyncio.wait_for(self._news.wait(), PATIENCE)
 
-    async def ended(self, uid: str, seconds: float = 90) -> Job:
+    async def ended(self, uid: str, seconds: float = PATIENCE) -> Job:
         return await self.until(uid, lambda job: job.phase in ENDED, seconds)
 
     async def running(self, uid: str) -> Job:
@@ -106,14 +107,14 @@ class Bench:
             self._news.clear()
             if code in await self.codes(uid):
                 return
-            await asyncio.wait_for(self._news.wait(), 60)
+            await asyncio.wait_for(self._news.wait(), PATIENCE)
 
-    async def written(self, path: Path, seconds: float = 60) -> str:
+    async def written(self, path: Path, seconds: float = PATIENCE) -> str:
         """Wait until a job's script has written a file (it has no other way to tell)."""
         return await asyncio.to_thread(_wait_for_text, path, seconds)
 
 
-async def eventually(true: Callable[[], Any], seconds: float = 60) -> None:
+async def eventually(true: Callable[[], Any], seconds: float = PATIENCE) -> None:
     """Wait for something outside of the engine, which nothing announces."""
 
     def wait() -> None:
@@ -182,5 +183,4 @@ def pretended_driver(patch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def make_engine(home: Path, root: Path, **settings: Any) -> LocalEngine:
-    quick = {"grace_seconds": 1.0, "backoff_seconds": 0.1} | settings
-    return LocalEngine(home, root, this_python, Settings(**quick))
+    return LocalEngine(home, root, this_python, Settings(**{"backoff_seconds": 0.1} | settings))

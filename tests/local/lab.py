@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tests.patience import PATIENCE
+
 TOKEN = "a-token-of-the-tests"
 OTHERS = ["jupyterlab", "jupyter_lsp", "jupyter_server_terminals", "notebook_shim"]
 # What a server would only lose time with.
@@ -152,7 +154,7 @@ class Lab:
                 },
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, umask=self._umask,
             )  # fmt: skip
-        end = time.monotonic() + 120
+        end = time.monotonic() + PATIENCE
         while True:
             try:
                 self.ask("GET", "engines", raw_path="/api/status")
@@ -177,7 +179,7 @@ class Lab:
         path = raw_path or "/t9kjob/" + "/".join(quote(part, safe="") for part in parts)
         if query:
             path += "?" + urlencode(query)
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE)
         headers = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
         try:
             connection.request(method, path, json.dumps(body) if body is not None else None, headers)
@@ -204,14 +206,14 @@ class Lab:
         found: list[dict[str, Any]] = answer.json["jobs"]
         return found
 
-    def until_listed(self, reached: Callable[[list[str]], Any], seconds: float = 120) -> None:
+    def until_listed(self, reached: Callable[[list[str]], Any], seconds: float = PATIENCE) -> None:
         """Wait until the ids of the list are as wanted: it may be a moment behind what is said of a job."""
         end = time.monotonic() + seconds
         while not reached(ids := [each["id"] for each in self.listed()]):
             assert time.monotonic() < end, ids
             time.sleep(0.1)
 
-    def until_available(self, *engines: str, seconds: float = 120) -> None:
+    def until_available(self, *engines: str, seconds: float = PATIENCE) -> None:
         """Wait until the server has found these engines."""
         end = time.monotonic() + seconds
         while True:
@@ -221,11 +223,11 @@ class Lab:
             assert time.monotonic() < end, answer.json
             time.sleep(0.1)
 
-    def until(self, ident: str, reached: Any, seconds: float = 120) -> dict[str, Any]:
+    def until(self, ident: str, reached: Any, seconds: float = PATIENCE) -> dict[str, Any]:
         """Wait until a job is as wanted; the API has no other way for a plain client than to ask."""
         return self.until_part((ident,), reached, seconds)
 
-    def until_part(self, parts: Sequence[str], reached: Any, seconds: float = 120) -> dict[str, Any]:
+    def until_part(self, parts: Sequence[str], reached: Any, seconds: float = PATIENCE) -> dict[str, Any]:
         """Wait until a part of a job is as wanted, such as ``(ident, "replicas")``."""
         end = time.monotonic() + seconds
         while True:

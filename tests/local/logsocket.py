@@ -12,8 +12,9 @@ from tornado.httpclient import HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from tests.local.lab import TOKEN, Lab
+from tests.patience import PATIENCE
 
-WAIT = 120.0
+WAIT = PATIENCE
 
 
 class LogSocket:

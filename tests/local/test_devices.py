@@ -49,7 +49,7 @@ def pool() -> list[str]:
 
 @pytest.fixture
 def settings(pool: list[str]) -> dict[str, Any]:
-    return {"device_pool": pool}
+    return {"device_pool": pool, "grace_seconds": 2.0}  # for a process that ignores SIGTERM
 
 
 def gpus(count: int, replicas: int = 1, **fields: Any) -> list[dict[str, Any]]:
@@ -107,7 +107,7 @@ async def test_one_process_for_each_device_under_torchrun(bench: Bench) -> None:
         replica_specs=[{"type": "big", **gpus(2)[0]}, {"type": "small", **gpus(1)[0]}],
     )
     assert job.processes == 3
-    done = await bench.ended(job.uid, 90)
+    done = await bench.ended(job.uid)
     assert done.phase == "Succeeded", done.reason
     ranks = sorted((bench.root / f"rank-{rank}").read_text().split() for rank in range(3))
     assert [rank[:3] for rank in ranks] == [["big-0", "2", "3"], ["big-0", "2", "3"], ["small-0", "1", "3"]]
@@ -494,7 +494,7 @@ async def test_never_two_holders_of_one_device(bench: Bench) -> None:
         with contextlib.suppress(Conflict):  # it has ended
             await bench.engine.act(job.uid, "stop")
     for job in jobs:
-        await bench.ended(job.uid, 100)
+        await bench.ended(job.uid)
     intervals: dict[str, list[tuple[float, float]]] = {}
     for line in (bench.root / "intervals").read_text().splitlines():
         begin, end, devices = line.split()

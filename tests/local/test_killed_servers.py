@@ -20,13 +20,14 @@ import pytest
 
 from tests.local.harness import carrying
 from tests.local.lab import Answer, Gone, Lab
+from tests.patience import PATIENCE
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "2"))
 RIGHT_WITHIN = 60.0
 """Seconds from a server's first answer until it shows the right state; generous, what it took is printed."""
 ENDED = ("Succeeded", "Failed")
 
-pytestmark = pytest.mark.timeout(300 + 60 * KILLS)
+pytestmark = pytest.mark.timeout(900 + 60 * KILLS)
 
 COUNTER = """
 import os, pathlib, signal, time
@@ -209,7 +210,7 @@ def test_one_job_outlives_many_servers(mortal: Mortal, ranks: int) -> None:
     print(f"{assert_whole(lab, job, ranks)} lines in {len(list((counting / '0').iterdir()))} attempts of {ranks} ranks")
 
     mortal.killed_during(0.1, lambda: lab.ask("DELETE", "jobs", ident, remove="true"))
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while lab.ask("DELETE", "jobs", ident, remove="true").status != 404:
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -247,7 +248,7 @@ def test_requests_that_are_cut_short(mortal: Mortal) -> None:
         if answer is None:
             # It may have been written down or not; asking again is right in both cases.
             assert ask().status in (200, 202, 404, 409)
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while not _done(lab, ident, wish):
             assert time.monotonic() < end, lab.ask("GET", "jobs", ident).body
             time.sleep(0.05)
@@ -267,7 +268,7 @@ def _done(lab: Lab, ident: str, wish: str) -> bool:
 
 def _all_count(lab: Lab, ident: str, ranks: int) -> None:
     """Wait until every rank of the newest attempt has begun to count."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while True:
         newest = lab.ask("GET", "jobs", ident).json["attempt"]
         counting = [stream for stream, data in logs(lab, ident).items() if f".{newest}." in stream and data]

@@ -23,7 +23,7 @@ from jupyterlab_t9kjob.engines.local.supervisor.records.job_files import JobFile
 from tests.local.harness import ENDED, Bench, carrying, eventually, kill
 
 KILLS = int(os.environ.get("T9KJOB_KILLS", "6"))
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300 + 30 * KILLS)]
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(900 + 30 * KILLS)]
 
 RESTLESS = """
 import os, pathlib, signal, sys, time
@@ -35,6 +35,11 @@ time.sleep(float(sys.argv[1]))
 sys.exit(1)
 """
 """Leaves a process behind that has to be killed, fails, and is restarted."""
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"grace_seconds": 1.0}
 
 
 def caretakers(directory: Path) -> list[int]:

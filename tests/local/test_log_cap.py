@@ -48,7 +48,7 @@ class TestWhileItRuns:
             """,
             torchrun={"proc_per_node": 2},
         )
-        done = await bench.ended(job.uid, 90)
+        done = await bench.ended(job.uid)
         assert done.phase == "Succeeded"
         codes = await bench.codes(job.uid)
         assert codes.count("LogCut") == 1

@@ -42,6 +42,11 @@ sys.exit(int(code.read_text()))
 """Six processes that ignore SIGTERM or don't know of it; the first one ends when the file `code` says how."""
 
 
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"grace_seconds": 1.0}
+
+
 def alive(pids: set[int]) -> set[int]:
     """Return those that run, of which any thread does."""
     found = set()
@@ -76,7 +81,7 @@ async def test_no_process_is_left(bench: Bench, end: str, ranks: int) -> None:
     job = await bench.submit(STUBBORN, run_policy=policy, torchrun=torchrun)
     expected = 6 * max(1, ranks)
     if end != "deadline":  # which does not wait for them
-        await eventually(lambda: len(list(bench.root.glob("pid*"))) == expected, 60)
+        await eventually(lambda: len(list(bench.root.glob("pid*"))) == expected)
     if end in ("stop", "delete", "pause"):
         await bench.engine.act(job.uid, end)  # type: ignore[arg-type]
     elif end in ("failure", "success"):

@@ -21,7 +21,7 @@ async def test_seed_001_is_recorded_once_in_the_workspace(bench: Bench) -> None:
         (library / path).write_bytes(content)
     env = [{"name": "PYTHONPATH", "value": str(library)}]
     job = await bench.submit(SCRIPT, torchrun={"proc_per_node": 2}, env=env)
-    done = await bench.ended(job.uid, 180)
+    done = await bench.ended(job.uid)
     assert done.phase == "Succeeded", await bench.output(job.uid, "worker-0.1.rank-0.err")
     [run] = [
         folder

@@ -21,6 +21,7 @@ from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
 from jupyterlab_t9kjob.engines.local.supervisor.outcome import conclude
 from jupyterlab_t9kjob.engines.local.supervisor.records.record import Outcome
 from tests.local.harness import Bench, eventually, make_engine
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -173,7 +174,7 @@ async def test_removing_waits_for_the_supervisor_to_leave(bench: Bench, monkeypa
         assert not removing.done()
     finally:
         os.close(lock)
-    await asyncio.wait_for(removing, 60)
+    await asyncio.wait_for(removing, PATIENCE)
     assert await bench.engine.jobs() == []
 
 

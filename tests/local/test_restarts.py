@@ -42,7 +42,7 @@ def group(**fields: Any) -> list[dict[str, Any]]:
 
 
 async def how_it_went(bench: Bench, uid: str) -> tuple[str | None, list[int | None], int, int]:
-    done = await bench.ended(uid, 90)
+    done = await bench.ended(uid)
     (replica,) = await bench.engine.replicas(uid)
     restarting = (await bench.codes(uid)).count("Restarting")
     assert done.restarts == restarting == done.attempt - 1
@@ -100,11 +100,11 @@ async def test_a_torchrun_that_is_killed_is_started_again_under_exit_code(bench:
         torchrun={"proc_per_node": 1},
         replica_specs=group(restart_policy="ExitCode"),
     )
-    await bench.written(bench.root / "first", 60)
+    await bench.written(bench.root / "first")
     (replica,) = await bench.engine.replicas(job.uid)
     assert replica.pid
     kill(replica.pid)
-    done = await bench.ended(job.uid, 90)
+    done = await bench.ended(job.uid)
     (replica,) = await bench.engine.replicas(job.uid)
     assert (done.phase, done.restarts, done.failure) == ("Succeeded", 1, None)
     assert [attempt.exit_code for attempt in replica.attempts] == [137, 0]
@@ -119,7 +119,7 @@ async def test_replicas_under_torchrun_share_one_count(bench: Bench) -> None:
         replica_specs=group(replicas=2, restart_policy="OnFailure"),
         run_policy={"backoff_limit": 1},
     )
-    done = await bench.ended(job.uid, 120)
+    done = await bench.ended(job.uid)
     assert done.reason and done.reason.code == "BackoffLimitExceeded"
     assert done.reason.sentence.endswith("failed with exit code 1: ValueError: again")
     assert done.reason.hint and done.reason.hint.startswith("Its one restart is used up. Read the traceback,")

@@ -14,8 +14,7 @@ import pytest
 
 from tests.local.harness import carrying
 from tests.local.lab import Answer, Lab
-
-pytestmark = pytest.mark.timeout(300)
+from tests.patience import PATIENCE
 
 ENDED = ("Succeeded", "Failed")
 SLEEP = "import time\nprint('up', flush=True)\ntime.sleep(600)\n"
@@ -55,7 +54,7 @@ def at_once(*requests: Callable[[], Answer]) -> list[Answer]:
         return list(pool.map(send, requests))
 
 
-def seen(lab: Lab, ident: str, seconds: float = 60) -> None:
+def seen(lab: Lab, ident: str, seconds: float = PATIENCE) -> None:
     """Wait until a server knows what another one has created."""
     end = time.monotonic() + seconds
     while lab.ask("GET", "jobs", ident).status != 200:
@@ -101,7 +100,7 @@ def test_what_one_stops_the_other_deletes(labs: Callable[..., Lab]) -> None:
         assert answers[1].status == 202
         assert all(answer.status in (200, 404, 409) for answer in (answers[0], answers[2]))
         for lab in (one, two):
-            end = time.monotonic() + 60
+            end = time.monotonic() + PATIENCE
             while True:
                 answer = lab.ask("GET", "jobs", ident)
                 if answer.status == 404 if remove else (answer.json["deleted"] and not answer.json["pending_action"]):
@@ -128,7 +127,7 @@ def test_twenty_at_once_through_both(labs: Callable[..., Lab]) -> None:
     for number, answer in enumerate(answers):
         lab, ident = servers[(number + 1) % 2], answer.json["id"]  # the other one
         seen(lab, ident)
-        job = lab.until(ident, lambda job: job["phase"] in ENDED, 120)
+        job = lab.until(ident, lambda job: job["phase"] in ENDED)
         assert job["phase"] == "Succeeded", job["reason"]
         stream, rank = ("rank-0", "0") if number % 7 == 0 else ("container", "None")
         said = lab.ask("GET", "jobs", ident, "logs", f"worker-0.1.{stream}.out").body
@@ -156,7 +155,7 @@ def test_a_home_seen_from_another_machine_is_read_only(labs: Callable[..., Lab])
         assert answer.json["message"] == job["read_only"]
     # Its name is taken all the same, and its log can be read.
     assert there.submit(there.spec("pass", "job-1"), "request-2").status == 409
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while there.ask("GET", "jobs", ident, "logs", "worker-0.1.container.out").body != b"up\n":
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -23,6 +23,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from tests.local.lab import TOKEN, Lab
+from tests.patience import PATIENCE
 
 JOBS = int(os.environ.get("T9KJOB_SOAK", "36"))
 AT_ONCE = 4
@@ -30,7 +31,7 @@ T = TypeVar("T")
 ENDED = ("Succeeded", "Failed")
 HEADERS = {"Authorization": f"token {TOKEN}", "Content-Type": "application/json"}
 
-pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(300 + 5 * JOBS)]
+pytestmark = [pytest.mark.asyncio, pytest.mark.timeout(900 + 5 * JOBS)]
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ class Held:
 async def ask(lab: Lab, method: str, path: str, body: Any = None, root: str = "t9kjob/") -> Any:
     request = HTTPRequest(
         f"http://{lab.url}/{root}{path}", method, HEADERS, json.dumps(body) if body is not None else None,
-        allow_nonstandard_methods=True, connect_timeout=60, request_timeout=60,
+        allow_nonstandard_methods=True, connect_timeout=PATIENCE, request_timeout=PATIENCE,
     )  # fmt: skip
     answer = await AsyncHTTPClient().fetch(request)
     return json.loads(answer.body) if answer.body[:1] == b"{" else answer.body
@@ -77,7 +78,7 @@ def list_all(folder: Path) -> list[str]:
 async def held(lab: Lab) -> Held:
     """Measure when what was begun has ended: sockets close, and children are collected, a little later."""
     process = psutil.Process(lab.pid)
-    end = time.monotonic() + 30
+    end = time.monotonic() + PATIENCE
     while process.children() or list_all(lab.jobs):
         assert time.monotonic() < end
         await asyncio.sleep(0.1)
@@ -107,7 +108,7 @@ async def socket(lab: Lab, path: str) -> WebSocketClientConnection:
 
 async def message(connection: WebSocketClientConnection, kind: str) -> dict[str, Any]:
     while True:
-        text = await asyncio.wait_for(connection.read_message(), 60)
+        text = await asyncio.wait_for(connection.read_message(), PATIENCE)
         assert text is not None
         found: dict[str, Any] = json.loads(text)
         if found["type"] == kind:

@@ -19,6 +19,7 @@ from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from tests.local.harness import ENDED, Bench, carrying, eventually, kill, make_engine, remove, this_python
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -32,6 +33,11 @@ while not pathlib.Path("enough").exists():
     time.sleep(0.002)
 pathlib.Path("last").write_text(str(number))
 """
+
+
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"grace_seconds": 1.0}  # for the processes that ignore SIGTERM
 
 
 def record(bench: Bench, uid: str) -> dict[str, Any]:
@@ -173,7 +179,7 @@ async def test_two_servers_see_and_steer_the_same_jobs(bench: Bench) -> None:
     seen = asyncio.Event()
     other.listen(lambda _, summary: seen.set() if summary and summary.phase == "Running" else None)
     if {found.uid: found.phase for found in await other.jobs()}.get(job.uid) != "Running":
-        await asyncio.wait_for(seen.wait(), 60)
+        await asyncio.wait_for(seen.wait(), PATIENCE)
     await other.act(job.uid, "stop")
     done = await bench.ended(job.uid)
     assert done.reason and done.reason.code == "Stopped"

@@ -91,7 +91,7 @@ async def test_of_two_failures_the_cause_is_named_not_its_echo(bench: Bench) -> 
         """,
         torchrun=TWO,
     )
-    done = await bench.ended(job.uid, 90)
+    done = await bench.ended(job.uid)
     assert done.failure and (done.failure.rank, done.failure.error) == (1, "KeyError: 'the cause'")
     assert all(not frame.file.startswith("[rank") for frame in done.failure.frames)
 
@@ -184,7 +184,7 @@ class TestSeveralReplicas:
             torchrun={"proc_per_node": 1},
             replica_specs=[{"replicas": 2, "restart_policy": "OnFailure"}],
         )
-        done = await bench.ended(job.uid, 120)
+        done = await bench.ended(job.uid)
         assert (done.phase, done.restarts, done.attempt, done.processes) == ("Succeeded", 1, 2, 2)
         assert [len(replica.attempts) for replica in await bench.engine.replicas(job.uid)] == [2, 2]
         for attempt in (1, 2):
@@ -203,7 +203,7 @@ class TestPortTaken:
 
     async def test_another_port_is_tried_and_nothing_counted(self, bench: Bench) -> None:
         job = await bench.submit("pass", torchrun={"proc_per_node": 1}, replica_specs=[{"replicas": 2}])
-        done = await bench.ended(job.uid, 120)
+        done = await bench.ended(job.uid)
         assert (done.phase, done.restarts) == ("Succeeded", 0)
         assert "PortTaken" in await bench.codes(job.uid)
 
@@ -223,7 +223,7 @@ async def test_a_rank_fails_while_others_hang_in_a_collective(bench: Bench) -> N
         torchrun={"proc_per_node": 2},
         replica_specs=[{"replicas": 2}],
     )
-    done = await bench.ended(job.uid, 150)
+    done = await bench.ended(job.uid)
     failure = done.failure
     assert failure and (failure.replica, failure.local_rank, failure.error) == ("worker-1", 0, "ValueError: the cause")
     assert (done.phase, done.reason and done.reason.sentence) == (
@@ -246,7 +246,7 @@ async def test_of_two_replicas_the_cause_is_named_not_its_echo(bench: Bench) -> 
         torchrun={"proc_per_node": 1},
         replica_specs=[{"replicas": 2}],
     )
-    done = await bench.ended(job.uid, 120)
+    done = await bench.ended(job.uid)
     assert done.failure and (done.failure.replica, done.failure.error) == ("worker-1", "KeyError: 'the cause'")
 
 
@@ -265,7 +265,7 @@ async def test_the_echo_of_a_final_failure_is_not_restarted(bench: Bench) -> Non
     )
     await bench.until(job.uid, lambda job: job.replicas_running == 1)
     (bench.root / "go").touch()
-    done = await bench.ended(job.uid, 90)
+    done = await bench.ended(job.uid)
     assert (done.phase, done.restarts, done.failure and done.failure.replica) == ("Failed", 0, "worker-0")
 
 

@@ -38,7 +38,7 @@ async def this_python(name):
     return Interpreter(sys.executable, {}, name or "python3")
 
 async def main():
-    settings = Settings(grace_seconds=1.0, backoff_seconds=0.1)
+    settings = Settings(backoff_seconds=0.1)
     engine = LocalEngine(Path(sys.argv[1]), Path(sys.argv[2]), this_python, settings)
     await engine.start()
     job = await engine.create(JobSpec.model_validate_json(sys.argv[3]), namespace="", request_id="before")

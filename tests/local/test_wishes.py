@@ -18,6 +18,11 @@ pytestmark = pytest.mark.asyncio
 DEAF = "import signal, time; signal.signal(15, signal.SIG_IGN); open('ready', 'w').write('x'); time.sleep(600)"
 
 
+@pytest.fixture
+def settings() -> dict[str, Any]:
+    return {"grace_seconds": 4.0}  # time for a second request before the deaf process is killed
+
+
 def supervisor(bench: Bench, uid: str) -> int:
     found: int = json.loads((bench.home / "jobs" / uid / "record.json").read_bytes())["supervisor"]["pid"]
     return found
@@ -108,7 +113,7 @@ async def test_it_is_said_that_processes_had_to_be_killed(bench: Bench) -> None:
     uid = await deaf(bench)
     await bench.engine.act(uid, "stop")
     done = await bench.ended(uid)
-    words = "1 process did not end within 1 s and was killed."
+    words = "1 process did not end within 4 s and was killed."
     assert done.reason and done.reason.sentence.startswith("Stopped by you after")
     assert done.reason.hint == words
     events = [(event.reason, event.message) for event in await bench.engine.events(uid)]

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "jupyterlab_t9kjob"
 LABEXTENSION = "data/share/jupyter/labextensions/jupyterlab_t9kjob"
 
-pytestmark = pytest.mark.timeout(600)  # the first run makes the environments
+pytestmark = pytest.mark.timeout(1800)  # the first run makes the environments
 
 
 def make(target: str) -> None:

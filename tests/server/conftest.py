@@ -15,13 +15,14 @@ import pytest
 from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob.app import T9kJobApp
+from tests.patience import PATIENCE
 from tests.server.contract import check_answer, check_message
 from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, FakeTensorBoards, fake_services
 
 if TYPE_CHECKING:
     from jupyterlab_t9kjob.services import Services
 
-WAIT = 60.0
+WAIT = PATIENCE
 
 ENDED = ("Succeeded", "Failed")
 

@@ -19,6 +19,7 @@ from tornado.httpclient import HTTPClientError
 
 from jupyterlab_t9kjob import app as app_module
 from jupyterlab_t9kjob.app import T9kJobApp
+from tests.patience import PATIENCE
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 
@@ -260,7 +261,7 @@ def test_a_bad_trait_stops_the_server(argument: str, tmp_path: Path):
         argument,
     ]
     done = subprocess.run(
-        [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [*command, *arguments], env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
     )
     name = argument.removeprefix("--T9kJobApp.").partition("=")[0]
     assert done.returncode == 1, done.stderr

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.server.conftest import Api
 
 PARSER = "import argparse\np = argparse.ArgumentParser()\np.add_argument('--größe', default='ä')\np.parse_args()\n"
@@ -20,7 +18,6 @@ def _package(root: Path, modules: int) -> str:
     return "import pack\n" + PARSER
 
 
-@pytest.mark.timeout(120)
 async def test_files_that_are_hard_to_read(api: Api, jp_root_dir: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.py").write_text("import argparse\np = argparse.ArgumentParser()\np.add_argument('--secret')\n")
     (jp_root_dir / "outside.py").symlink_to(tmp_path / "secret.py")

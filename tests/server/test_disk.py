@@ -22,7 +22,7 @@ def disk(tmp_path: Path) -> Iterator[Disk]:
 
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, Any], disk: Disk) -> dict[str, Any]:
-    jp_server_config["T9kJobApp"] = {"home": str(disk.path / "home"), "grace_seconds": 2.0}
+    jp_server_config["T9kJobApp"] = {"home": str(disk.path / "home"), "grace_seconds": 10.0}
     return jp_server_config
 
 

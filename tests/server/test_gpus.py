@@ -15,7 +15,7 @@ from tests.server.conftest import Api, Page
 
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
-    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "device_pool": None, "grace_seconds": 1.0}
+    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "device_pool": None, "grace_seconds": 10.0}
     return jp_server_config
 
 

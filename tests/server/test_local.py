@@ -29,7 +29,7 @@ if rank == 0:
 
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
-    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "grace_seconds": 2.0}
+    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "grace_seconds": 10.0}
     return jp_server_config
 
 

@@ -21,6 +21,7 @@ from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.errors import NotFound
 from jupyterlab_t9kjob.handlers.jobs.logs import LogsHandler
 from jupyterlab_t9kjob.logs.serving import archive, follow, sources
+from tests.patience import PATIENCE
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
 
@@ -448,7 +449,7 @@ async def test_a_job_that_goes_while_its_socket_opens(engine: FakeEngine, open_p
     engine.log_sources = once
     page = await open_page("jobs", job.id, "logs")
     await page.send(type="read", request=1, anchor="start")
-    await asyncio.wait_for(came.wait(), 60)
+    await asyncio.wait_for(came.wait(), PATIENCE)
     gone.set()
     assert (await page.receive())["code"] == "NotFound"
     assert await page.receive() is None

@@ -14,6 +14,7 @@ import pytest
 from tornado.websocket import WebSocketClosedError
 
 from jupyterlab_t9kjob.app import T9kJobApp
+from tests.patience import PATIENCE
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 
@@ -76,7 +77,7 @@ async def handshake(port: int, base: str, token: str, path: str) -> tuple[asynci
         "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}\r\n\r\n".encode()
     )
-    assert b" 101 " in await asyncio.wait_for(reader.readline(), 60)
+    assert b" 101 " in await asyncio.wait_for(reader.readline(), PATIENCE)
     await reader.readuntil(b"\r\n\r\n")
     return reader, writer
 
@@ -108,7 +109,7 @@ async def test_frames_without_end(
         except ConnectionError:
             pass
         try:
-            while await asyncio.wait_for(reader.read(65_536), 60):
+            while await asyncio.wait_for(reader.read(65_536), PATIENCE):
                 pass
         except ConnectionError:
             pass

@@ -14,7 +14,7 @@ HUNDRED = {"field": "--lr", "values": "1..100"}
 
 @pytest.fixture
 def jp_server_config(jp_server_config: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
-    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "grace_seconds": 1.0, "sweep_limit": 6}
+    jp_server_config["T9kJobApp"] = {"home": str(tmp_path / "jobs"), "grace_seconds": 10.0, "sweep_limit": 6}
     return jp_server_config
 
 

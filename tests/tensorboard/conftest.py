@@ -26,10 +26,11 @@ from jupyterlab_t9kjob.services import Services
 from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
+from tests.patience import PATIENCE
 from tests.server.contract import check_answer
 from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, fake_services
 
-WAIT = 60.0
+WAIT = PATIENCE
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from jupyterlab_t9kjob.tensorboard import proxy
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.process import Endpoint
 from jupyterlab_t9kjob.tensorboard.proxy import below
+from tests.patience import PATIENCE
 from tests.tensorboard.conftest import Ask
 
 IDENT = "0123456789abcdef01234567"
@@ -268,7 +269,7 @@ async def test_only_what_is_below_is_asked_for(
         request = f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
         await stream.write(f"{request}\r\n".encode())
-        return await asyncio.wait_for(stream.read_until_close(), 60)
+        return await asyncio.wait_for(stream.read_until_close(), PATIENCE)
 
     page = f"{jp_base_url}t9kjob/{PAGE}"
     for path in (
@@ -331,7 +332,7 @@ async def test_an_answer_that_breaks_off(
     request = f"GET {jp_base_url}t9kjob/{PAGE}half HTTP/1.1\r\nHost: localhost\r\n"
     request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())
     await stream.write(f"{request}\r\n".encode())
-    answer = await asyncio.wait_for(stream.read_until_close(), 60)
+    answer = await asyncio.wait_for(stream.read_until_close(), PATIENCE)
     assert b"200 OK" in answer
     assert b"Content-Length: 1000" in answer
     assert answer.endswith(b"half")

@@ -46,7 +46,7 @@ def mebibytes() -> float:
     return sum(process.memory_info().rss for process in everything) / 2**20
 
 
-@pytest.mark.timeout(300 + FILES / 20)
+@pytest.mark.timeout(900 + FILES / 20)
 @BOTH_LOADERS
 async def test_many_files_in_a_deep_tree(ask: Ask, news: News, jp_root_dir: Path) -> None:
     for number in range(FILES):
@@ -90,7 +90,7 @@ async def test_many_files_in_a_deep_tree(ask: Ask, news: News, jp_root_dir: Path
     assert mebibytes() < 300 + FILES / 10
 
 
-@pytest.mark.timeout(300 + LARGE)
+@pytest.mark.timeout(900 + LARGE)
 @BOTH_LOADERS
 async def test_a_large_file(ask: Ask, news: News, jp_root_dir: Path) -> None:
     path = jp_root_dir / "log" / "events.out.tfevents.1.host"

@@ -8,6 +8,7 @@ import pytest
 
 from jupyterlab_t9kjob.jobs.feed.feed import Feed
 from jupyterlab_t9kjob.logs.serving.follow import JobLogs
+from tests.patience import PATIENCE
 
 STEPS = range(6)
 """Turns of the event loop between something that happens and the end."""
@@ -41,7 +42,7 @@ class Nothing:
 
 async def ends(stop) -> bool:
     """Whether something ends."""
-    _, running = await asyncio.wait({asyncio.ensure_future(stop)}, timeout=20)
+    _, running = await asyncio.wait({asyncio.ensure_future(stop)}, timeout=PATIENCE)
     return not running
 
 

@@ -16,6 +16,7 @@ from jupyterlab_t9kjob.logs.serving.follow import LogService
 from jupyterlab_t9kjob.logs.serving.mirror import LogMirror
 from jupyterlab_t9kjob.logs.storage import index
 from tests.local.harness import eventually
+from tests.patience import PATIENCE
 
 JOB = "simple::train:1"
 
@@ -94,7 +95,7 @@ async def test_stream_that_fails_hides_no_other(caplog: pytest.LogCaptureFixture
         good.data += b"second\n"
         logs.moved()
         waiting = asyncio.create_task(log.wait_for_growth(log.grown.count))
-        await asyncio.wait_for(waiting, 20)
+        await asyncio.wait_for(waiting, PATIENCE)
         page = await log.page(None, "start", "forward", 10)
         assert [line.text for line in page.lines] == ["first", "second"]
         assert f"The log stream bad of {JOB} can't be read" in caplog.text and "no such buffer" in caplog.text

@@ -17,6 +17,7 @@ from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.launch.notebooks.notebook import SkippedLine, read_notebook
 from jupyterlab_t9kjob.launch.notebooks.script_file import HEADER, script_path, write_script
 from jupyterlab_t9kjob.launch.scripts.source_text import SourceError
+from tests.patience import PATIENCE
 
 PYTHON = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}
 
@@ -61,7 +62,7 @@ def body(converted: Made) -> list[str]:
 
 def run(converted: Made, *args: str) -> str:
     return subprocess.run(
-        [sys.executable, "-c", converted.text, *args], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", converted.text, *args], capture_output=True, text=True, check=True, timeout=PATIENCE
     ).stdout
 
 
@@ -175,7 +176,9 @@ def test_what_fails_fails_the_job_and_names_its_cell(tmp_path: Path, source: str
 
 def run_script(folder: Path, *cells: str) -> "subprocess.CompletedProcess[str]":
     script = write_script(folder / "n.ipynb", convert(notebook(*cells), "n.ipynb").text)
-    return subprocess.run([sys.executable, script], check=False, capture_output=True, text=True, timeout=60, cwd=folder)
+    return subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, text=True, timeout=PATIENCE, cwd=folder
+    )
 
 
 def test_all_processes_of_a_job_run_the_commands(tmp_path: Path) -> None:
@@ -187,7 +190,7 @@ def test_all_processes_of_a_job_run_the_commands(tmp_path: Path) -> None:
     )
     script = write_script(tmp_path / "n.ipynb", convert(notebook(*cells), "n.ipynb").text)
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", str(script)]
-    done = subprocess.run(launcher, check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    done = subprocess.run(launcher, check=False, capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert {"rank 0 7", "rank 1 7", "1", "2"} <= set(done.stdout.splitlines())
 

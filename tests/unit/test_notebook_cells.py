@@ -17,6 +17,7 @@ from jupyterlab_t9kjob.launch.notebooks.outcomes import cells_of, install_steps
 from jupyterlab_t9kjob.launch.notebooks.python_lines import lost_captures
 from jupyterlab_t9kjob.launch.notebooks.reader import CodeCell
 from jupyterlab_t9kjob.launch.scripts.source_text import SourceError
+from tests.patience import PATIENCE
 
 
 def read(*cells: "str | dict[str, Any]", ids: bool = True) -> Notebook:
@@ -36,7 +37,7 @@ def read(*cells: "str | dict[str, Any]", ids: bool = True) -> Notebook:
 
 def run(notebook: Notebook, *args: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-c", notebook.script(), *args], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-c", notebook.script(), *args], capture_output=True, text=True, check=False, timeout=PATIENCE
     )
 
 
@@ -168,7 +169,7 @@ def test_packages_are_installed_once_on_each_node(tmp_path: Path) -> None:
         )
         for _rank in range(2)
     ]
-    outputs = [rank.communicate(timeout=60)[0] for rank in ranks]
+    outputs = [rank.communicate(timeout=PATIENCE)[0] for rank in ranks]
     assert sorted(outputs) == ["end\n", "pip install a\nend\n"]
 
 

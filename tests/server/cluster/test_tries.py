@@ -6,8 +6,9 @@ import asyncio
 import json
 from typing import Any
 
+from jupyterlab_t9kjob.tries.model import MOST_SECONDS
+from tests.patience import PATIENCE
 from tests.server.cluster.conftest import Place
-from tests.server.conftest import WAIT
 
 TRAINING = """\
 import os
@@ -21,10 +22,14 @@ async def tried(cluster: Place, script: str, path: str = "work/proj/train.py", *
     """Return the result of a try of a script, whose form has some other values."""
     cluster.write(path, script)
     spec = {**(await cluster.form(path))["spec"], **changes}
-    answer = await cluster.api("POST", "tries", body={"engine": "t9k", "namespace": "team", "spec": spec, "path": path})
+    answer = await cluster.api(
+        "POST",
+        "tries",
+        body={"engine": "t9k", "namespace": "team", "spec": spec, "path": path, "seconds": MOST_SECONDS},
+    )
     assert answer.status == 201, answer.json
     view = answer.json
-    async with asyncio.timeout(2 * WAIT):
+    async with asyncio.timeout(2 * PATIENCE):
         while view["state"] == "running":
             view = (await cluster.api("GET", "tries", view["id"], after=view["revision"])).json
     assert not cluster.t9k.submitted

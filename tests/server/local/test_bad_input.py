@@ -12,6 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 
+from tests.patience import PATIENCE
 from tests.server.local.conftest import Place, listing
 
 ENTRYPOINT = "/spec/entrypoint/value"
@@ -500,6 +501,6 @@ async def test_a_chunked_body_that_never_ends(place: Place, jp_http_port: int, j
         await writer.drain()
     assert (await place.api("GET", "engines")).status == 200
     writer.write(b"0\r\n\r\n")
-    assert b" 413 " in await asyncio.wait_for(reader.readline(), 60)
+    assert b" 413 " in await asyncio.wait_for(reader.readline(), PATIENCE)
     for _, other in [*idle, (reader, writer)]:
         other.close()

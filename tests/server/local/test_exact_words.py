@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.local.lab import free_port
+from tests.patience import PATIENCE
 from tests.server.conftest import ended
 from tests.server.local.conftest import Place, listing
 
@@ -95,7 +96,7 @@ async def test_several_replicas(place: Place, open_page: Any):
     assert preview["command"].startswith("# once for each of the 2 replicas\n")
     environment = {**os.environ, "PORT": str(free_port())}
     shells = [await asyncio.create_subprocess_exec("bash", "-c", preview["command"], env=environment) for _ in range(2)]
-    assert [await asyncio.wait_for(shell.wait(), 90) for shell in shells] == [0, 0]
+    assert [await asyncio.wait_for(shell.wait(), PATIENCE) for shell in shells] == [0, 0]
     for rank in range(2):
         assert json.loads((place.root / f"seen-{rank}.json").read_text())[0] == list(ODD)
 
@@ -114,6 +115,6 @@ async def agrees(place: Place, open_page: Any, spec: dict[str, Any]) -> None:
     shell = await asyncio.create_subprocess_exec(
         *("bash", "-c", preview["command"]), cwd="/", env={**os.environ, **preview["environment"]}
     )
-    assert await asyncio.wait_for(shell.wait(), 60) == 0
+    assert await asyncio.wait_for(shell.wait(), PATIENCE) == 0
     assert json.loads(seen.read_text()) == expected
     assert not any("pwned" in name for name in listing(place.root))

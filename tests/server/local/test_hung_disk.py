@@ -16,6 +16,7 @@ from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.core.system import disk_threads
 from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent
 from tests.local.disks import HungDisk, hung_disk
+from tests.patience import PATIENCE
 from tests.server.conftest import Answer, Api, ended
 from tests.server.local.conftest import Place
 
@@ -113,7 +114,7 @@ async def test_all_else_goes_on(place: Place, open_page: Any) -> None:
         ]
         answers = asyncio.gather(*questions)
         other = await asyncio.wait_for(place.submit({**form, "name": "other"}, "request-other"), BOUND)
-        assert (await asyncio.wait_for(ended(stream, other["id"]), 60))["phase"] == "Succeeded"
+        assert (await asyncio.wait_for(ended(stream, other["id"]), PATIENCE))["phase"] == "Succeeded"
         for answer in await answers:
             silent(answer, disk)
         names = [thread.name for thread in threading.enumerate()]
@@ -125,7 +126,7 @@ async def test_all_else_goes_on(place: Place, open_page: Any) -> None:
         log = await ask(place.api, "GET", "jobs", other["id"], "logs", streams[-1]["id"], contract=False)
         assert log.body == b"1\n"
         assert (await ask(place.api, "POST", "jobs", running["id"], "stop")).status == 200
-        assert (await asyncio.wait_for(ended(stream, running["id"]), 60))["phase"] == "Failed"
+        assert (await asyncio.wait_for(ended(stream, running["id"]), PATIENCE))["phase"] == "Failed"
 
 
 async def test_a_job_whose_own_folder_hangs_holds_up_no_other(place: Place, open_page: Any) -> None:
@@ -145,10 +146,10 @@ async def test_a_job_whose_own_folder_hangs_holds_up_no_other(place: Place, open
         other = await asyncio.wait_for(
             place.submit(await place.form(name="other", torchrun=None), "request-other"), BOUND
         )
-        assert (await asyncio.wait_for(ended(stream, other["id"]), 60))["phase"] == "Succeeded"
+        assert (await asyncio.wait_for(ended(stream, other["id"]), PATIENCE))["phase"] == "Succeeded"
         assert (await ask(place.api, "GET", "jobs", job["id"])).json["phase"] == "Running"
         assert (await ask(place.api, "POST", "jobs", job["id"], "stop")).status == 200
-        done = await asyncio.wait_for(ended(stream, job["id"]), 60)
+        done = await asyncio.wait_for(ended(stream, job["id"]), PATIENCE)
         assert (done["phase"], done["reason"]["code"]) == ("Failed", "Stopped")
 
 

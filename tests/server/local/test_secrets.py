@@ -17,6 +17,7 @@ from tornado.httpclient import HTTPClientError
 
 from tests.local.harness import eventually
 from tests.local.lab import TOKEN, Lab
+from tests.patience import PATIENCE
 from tests.server.conftest import ENDED
 from tests.server.local.conftest import processes_of
 
@@ -35,7 +36,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 def ask_with_token_in_the_address(lab: Lab, path: str) -> int:
     try:
-        with urllib.request.urlopen(f"http://{lab.url}/t9kjob/{path}?token={TOKEN}", timeout=60) as answer:
+        with urllib.request.urlopen(f"http://{lab.url}/t9kjob/{path}?token={TOKEN}", timeout=PATIENCE) as answer:
             return answer.status
     except HTTPError as error:
         return error.code
@@ -45,7 +46,7 @@ def refusal(lab: Lab, body: bytes) -> bytes:
     """Send what is not taken; returns what is said to it."""
     request = urllib.request.Request(f"http://{lab.url}/t9kjob/jobs", body, {"Authorization": f"token {TOKEN}"})
     with pytest.raises(HTTPError) as caught:
-        urllib.request.urlopen(request, timeout=60)
+        urllib.request.urlopen(request, timeout=PATIENCE)
     return caught.value.read()
 
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
-from tests.server.conftest import WAIT, Answer, eventually
+from jupyterlab_t9kjob.tries.model import MOST_SECONDS
+from tests.patience import PATIENCE
+from tests.server.conftest import Answer, eventually
 from tests.server.local.conftest import Place, listing, processes_of
 
 GROUP = """\
@@ -33,16 +35,17 @@ while True:
 
 
 async def begun(place: Place, script: str, **changes: Any) -> Answer:
-    """Ask for a try of a script."""
+    """Ask for a try of a script, which a slow machine may take minutes to start."""
     (place.root / "train.py").write_text(script)
     spec = await place.form(torchrun={"proc_per_node": 4}, **changes.pop("spec", {}))
-    return await place.api("POST", "tries", body={"spec": spec, "path": "train.py", **changes})
+    body = {"spec": spec, "path": "train.py", "seconds": MOST_SECONDS, **changes}
+    return await place.api("POST", "tries", body=body)
 
 
 async def result(place: Place, ident: str, *, until: Any = lambda view: view["state"] != "running") -> dict[str, Any]:
     """Follow a try as a page does, until it has ended."""
     view = (await place.api("GET", "tries", ident)).json
-    async with asyncio.timeout(2 * WAIT):
+    async with asyncio.timeout(2 * PATIENCE):
         while not until(view):
             view = (await place.api("GET", "tries", ident, after=view["revision"])).json
     return view
@@ -58,7 +61,7 @@ async def gone(place: Place) -> None:
     """Return when nothing of a try is left: no process, record, output or lock."""
     tries = place.home / "tries"
     await eventually(lambda: not any((tries / "jobs").iterdir()) and not any((tries / "outputs").iterdir()))
-    assert processes_of(place.home) == []
+    await eventually(lambda: processes_of(place.home) == [])
 
 
 async def test_passes_after_some_steps(place: Place) -> None:
@@ -81,7 +84,7 @@ if writer:
     writer.flush()
 """
     before = listing(place.root)
-    view = await tried(place, options + training + ENDLESS, steps=5, seconds=120)
+    view = await tried(place, options + training + ENDLESS, steps=5)
     assert (view["state"], view["processes"]) == ("passed", 2), view
     assert view["steps_done"] >= 5 and view["sentence"].startswith(f"{view['steps_done']} steps passed here in ")
     [memory] = [note for note in view["notes"] if note.startswith("Memory of the largest process of each rank: ")]
@@ -124,7 +127,7 @@ async def test_fails_with_the_traceback(place: Place) -> None:
 async def test_ends_by_time_and_by_a_stop(place: Place) -> None:
     """One try runs at a time; a script that reports no steps and ignores SIGTERM is ended."""
     script = f"{RANK}import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n{SLEEP}"
-    first = await begun(place, script, seconds=600)
+    first = await begun(place, script)
     ident = first.json["id"]
     view = await result(place, ident, until=lambda view: view["lines"])
     assert (view["state"], view["sentence"]) == ("running", "Trying on this machine")
@@ -190,7 +193,7 @@ async def test_bad_requests(place: Place) -> None:
 
 async def test_no_process_outlives_the_server(place: Place, app: T9kJobApp) -> None:
     """A try ends with the server, and with the page that shows it; a new server removes what a killed one left."""
-    answer = await begun(place, f"{RANK}{SLEEP}", seconds=600)
+    answer = await begun(place, f"{RANK}{SLEEP}")
     await result(place, answer.json["id"], until=lambda view: view["lines"])
     assert processes_of(place.home)
     left = place.home / "tries" / "outputs" / "of-a-killed-server"

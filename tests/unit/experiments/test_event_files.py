@@ -28,6 +28,7 @@ from jupyterlab_t9kjob.experiments.model import CurvesRequest
 from jupyterlab_t9kjob.experiments.sources import event_folder
 from jupyterlab_t9kjob.experiments.sources.event_file import read_events
 from jupyterlab_t9kjob.experiments.sources.event_folder import EventSource
+from tests.patience import PATIENCE
 
 Points = dict[str, list[tuple[float, int, float]]]
 SOURCE = EventSource()
@@ -160,7 +161,7 @@ def a_run(folder: Path, content: bytes) -> tuple[Library, Known]:
     library = Library(ContentsRoot(LargeFileManager(root_dir=str(folder))), None)
     log = MetricLog()
     files = SOURCE.files(folder)
-    assert SOURCE.metrics(folder, files, log, time.monotonic() + 60)
+    assert SOURCE.metrics(folder, files, log, time.monotonic() + PATIENCE)
     return library, Known("x", folder, "", SOURCE, files, log=log, read=True)
 
 

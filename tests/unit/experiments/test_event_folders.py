@@ -17,6 +17,7 @@ from jupyterlab_t9kjob.experiments.facts import MetricLog
 from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.sources.event_folder import EventSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable
+from tests.patience import PATIENCE
 
 SOURCE = EventSource()
 NAME = "events.out.tfevents.1700000000.node-1.42.0"
@@ -42,7 +43,7 @@ def tensor(tag: str, value: float) -> Summary:
 
 def read(folder: Path, log: MetricLog | None = None) -> MetricLog:
     log = log if log is not None else MetricLog()
-    assert SOURCE.metrics(folder, SOURCE.files(folder), log, time.monotonic() + 60)
+    assert SOURCE.metrics(folder, SOURCE.files(folder), log, time.monotonic() + PATIENCE)
     return log
 
 

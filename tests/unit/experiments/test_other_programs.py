@@ -15,11 +15,12 @@ from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.sources.mlflow import MlflowSource
 from jupyterlab_t9kjob.experiments.sources.wandb import WandbSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable
+from tests.patience import PATIENCE
 
 
 def read(source: Source, folder: Path, log: MetricLog | None = None) -> MetricLog:
     log = log if log is not None else MetricLog()
-    assert source.metrics(folder, source.files(folder), log, time.monotonic() + 60)
+    assert source.metrics(folder, source.files(folder), log, time.monotonic() + PATIENCE)
     return log
 
 

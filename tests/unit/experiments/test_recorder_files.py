@@ -27,6 +27,7 @@ from jupyterlab_t9kjob.experiments.sources.metric_file import read_batch
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable, flat, parse, text
 from jupyterlab_t9kjob.experiments.status import Jobs, sentence_of, status_of
+from tests.patience import PATIENCE
 
 SOURCE = RecorderSource()
 ITEM = (
@@ -44,7 +45,7 @@ def a_run(parent: Path, folder_name: str = "mnist", **metadata: object) -> Path:
 
 def read(folder: Path, log: MetricLog | None = None) -> MetricLog:
     log = log if log is not None else MetricLog()
-    assert SOURCE.metrics(folder, SOURCE.files(folder), log, time.monotonic() + 60)
+    assert SOURCE.metrics(folder, SOURCE.files(folder), log, time.monotonic() + PATIENCE)
     return log
 
 

@@ -27,6 +27,7 @@ from jupyterlab_t9kjob.engines.kubernetes.jobs.snapshot import JobSnapshot
 from jupyterlab_t9kjob.engines.kubernetes.jobs.table import JobTable
 from jupyterlab_t9kjob.engines.kubernetes.objects.arena import USER
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -234,7 +235,7 @@ async def test_others_get_their_turn_while_many_jobs_are_told(tmp_path: Path) ->
     other = asyncio.create_task(others())
     for number in range(4):
         table.note("lab", job(str(number), number))
-    await asyncio.wait_for(all_told.wait(), 30)
+    await asyncio.wait_for(all_told.wait(), PATIENCE)
     other.cancel()
     await table.stop()
     assert happened[:7] == ["3", "turn", "2", "turn", "1", "turn", "0"]
@@ -268,7 +269,7 @@ async def test_a_server_that_is_stopped_within_a_removal_writes_what_is_due(
     if in_haste:
         await asyncio.sleep(0)
         stopping.cancel()
-    await asyncio.wait({stopping}, timeout=30)
+    await asyncio.wait({stopping}, timeout=PATIENCE)
     assert stopping.done()
     assert stopping.cancelled() == in_haste
     go_on.set()

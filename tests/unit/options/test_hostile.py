@@ -36,7 +36,6 @@ SCRIPTS = {
 }
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_bad_scripts(name: str, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
@@ -46,7 +45,6 @@ def test_bad_scripts(name: str, tmp_path: Path) -> None:
         option.model_dump_json().encode()
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize(
     "text",
     [

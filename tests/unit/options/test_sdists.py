@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.launch.options.reader import read_options
+from tests.patience import PATIENCE
 from tests.unit.options.test_corpus import as_dict, facts
 
 SDISTS = {"litgpt": ("0.5.13", "litgpt/__main__.py")}
@@ -25,7 +26,7 @@ def download(name: str, version: str, folder: Path) -> Path:
     """Return the unpacked folder of a source distribution."""
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"]
     command += ["--no-build-isolation", "--retries", "0", "--timeout", "20", "-d", str(folder), f"{name}=={version}"]
-    subprocess.run(command, capture_output=True, timeout=120, check=False)
+    subprocess.run(command, capture_output=True, timeout=PATIENCE, check=False)
     archive = folder / f"{name}-{version}.tar.gz"
     if not archive.exists():
         pytest.skip("no package registry can be reached")
@@ -34,7 +35,6 @@ def download(name: str, version: str, folder: Path) -> Path:
     return folder / f"{name}-{version}"
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("name", SDISTS)
 def test_scripts_of_source_distributions(name: str, tmp_path: Path) -> None:
     version, path = SDISTS[name]
