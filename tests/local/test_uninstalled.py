@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.local.harness import ENDED, Bench, carrying, eventually, kill, make_engine
+from tests.local.harness import ENDED, Bench, carrying, eventually, kill, make_engine, remove
 from tests.local.test_survival import SERVER, record
 
 pytestmark = pytest.mark.asyncio
@@ -18,7 +18,6 @@ pytestmark = pytest.mark.asyncio
 ROOT = Path(__file__).parents[2]
 WAITS = """
 import pathlib, time
-time.sleep(2)  # as long as nobody uninstalls it
 print("epoch 1/2, accuracy: 0.5", flush=True)
 while not pathlib.Path("go").exists():
     time.sleep(0.02)
@@ -42,9 +41,11 @@ async def test_a_job_goes_on_to_its_end(bench: Bench, tmp_path: Path, end: str) 
     uid = (await server.stdout.readline()).decode().strip()
     bench.uids.append(uid)
     await bench.written(bench.home / "jobs" / uid / "logs" / "worker-0.1" / "container.log")
+    # The first heartbeat comes when the supervisor has imported what it needs in the end.
+    await bench.written(bench.home / "jobs" / uid / "heartbeat")
     server.kill()
     await server.wait()
-    shutil.rmtree(site)
+    remove(site)  # in which the job's sampler may write byte code
     await bench.engine.stop()  # no server is left that could help
 
     if end == "killed supervisor":

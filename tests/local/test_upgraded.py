@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.local.harness import ENDED, Bench, carrying, eventually, make_engine
+from tests.local.harness import ENDED, Bench, carrying, eventually, make_engine, remove
 from tests.local.test_survival import record
 
 pytestmark = pytest.mark.asyncio
@@ -49,7 +49,6 @@ asyncio.run(main())
 """
 WAITS = """
 import pathlib, time
-time.sleep(2)  # meanwhile its supervisor imports what it needs in the end
 print("epoch 1/2, accuracy: 0.5", flush=True)
 while not pathlib.Path("go").exists():
     time.sleep(0.02)
@@ -80,9 +79,11 @@ async def start(bench: Bench, tmp_path: Path) -> AsyncIterator[Start]:
         assert uid, "the previous version did not start"
         bench.uids.append(uid)
         await bench.written(bench.home / "jobs" / uid / "logs" / "worker-0.1" / "container.log")
+        # The first heartbeat comes when the supervisor has imported what it needs in the end.
+        await bench.written(bench.home / "jobs" / uid / "heartbeat")
         server.kill()
         await server.wait()
-        shutil.rmtree(site)
+        remove(site)  # in which the job's sampler may write byte code
         ignored = shutil.ignore_patterns("__pycache__", "labextension", "node_modules")
         shutil.copytree(ROOT / "jupyterlab_t9kjob", site / "jupyterlab_t9kjob", ignore=ignored)
         await bench.engine.stop()
