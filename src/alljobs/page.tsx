@@ -1,10 +1,8 @@
 /** Page with the table of jobs; loaded when its tab is opened. */
-import { ReactWidget } from '@jupyterlab/apputils';
 import { JSONObject } from '@lumino/coreutils';
-import { Message } from '@lumino/messaging';
 import * as React from 'react';
 import { addSweepActions } from '../job/sweepActions';
-import { jobIcon } from '../ui/icons';
+import { PageWidget } from '../shell/pageWidget';
 import { TableActions } from './actions';
 import { IAllJobsLab } from './host';
 import { JobTableModel } from './model/table';
@@ -19,7 +17,7 @@ import '../../style/alljobs/table.css';
 const STATE_KEY = 'jupyterlab_t9kjob:all-jobs';
 
 /** Create the table with the settings that were kept. */
-export async function createTable(lab: IAllJobsLab): Promise<ReactWidget> {
+export async function createTable(lab: IAllJobsLab): Promise<TableWidget> {
   const { jobs, stateDB, trans, app } = lab;
   const kept = ((await stateDB
     ?.fetch(STATE_KEY)
@@ -51,41 +49,24 @@ export async function createTable(lab: IAllJobsLab): Promise<ReactWidget> {
 }
 
 /** Content of the tab “All jobs”. */
-class TableWidget extends ReactWidget {
+class TableWidget extends PageWidget<JobTableModel> {
   constructor(
-    private readonly _model: JobTableModel,
+    model: JobTableModel,
     private readonly _lab: IAllJobsLab
   ) {
-    super();
-    this._actions = new TableActions(_model, _lab);
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-AllJobs');
-    this.node.tabIndex = -1;
-    this.title.icon = jobIcon;
-    this.title.label = _lab.trans.__('All jobs');
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this._model.dispose();
-    }
-  }
-
-  /** Focus the table, or the tab if there is no table yet. */
-  protected override onActivateRequest(message: Message): void {
-    super.onActivateRequest(message);
-    if (!this.node.contains(document.activeElement)) {
-      const grid = this.node.querySelector<HTMLElement>('[role="treegrid"]');
-      (grid ?? this.node).focus({ preventScroll: true });
-    }
+    super(model, {
+      className: 'jp-t9k-AllJobs',
+      label: _lab.trans.__('All jobs'),
+      focus: '[role="treegrid"]'
+    });
+    this._actions = new TableActions(model, _lab);
   }
 
   protected override render(): React.JSX.Element {
     const { moreItems, saveView } = this._actions;
     return (
       <JobTableView
-        model={this._model}
+        model={this.model}
         jobs={this._lab.jobs}
         actions={this._actions}
         moreItems={moreItems}

@@ -4,19 +4,14 @@ import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { ICommandPalette } from '@jupyterlab/apputils';
 import { ILauncher } from '@jupyterlab/launcher';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
-import { Widget } from '@lumino/widgets';
 import { loadTranslation } from '../common/translation';
-import { DeferredWidget } from '../shell/deferred';
-import { showTab } from '../shell/showTab';
+import { PageTabs } from '../shell/pageTabs';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { jobIcon } from '../ui/icons';
-import type { IAllJobsPlace } from './pages';
-
-type Tab = DeferredWidget<Widget>;
 
 const ARGS = {
   type: 'object',
@@ -46,27 +41,17 @@ export const allJobsPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
-    const tracker = new WidgetTracker<Tab>({ namespace: 't9kjob-all-jobs' });
-    const places = new WeakMap<Widget, IAllJobsPlace>();
-
-    const create = (id: string, place: IAllJobsPlace): Tab => {
-      const tab: Tab = new DeferredWidget<Widget>({
-        load: async () => {
-          const { createPage } = await import('./pages');
-          return createPage(place, { app, jobs, stateDB, trans });
-        },
-        trans
-      });
-      tab.id = id;
-      tab.node.tabIndex = -1;
-      tab.title.icon = jobIcon;
-      tab.title.label = trans.__('All jobs');
-      tab.title.closable = true;
-      places.set(tab, place);
-      void tab.load();
-      void tracker.add(tab);
-      return tab;
-    };
+    const tabs = new PageTabs({
+      shell: app.shell,
+      namespace: 't9kjob-all-jobs',
+      label: trans.__('All jobs'),
+      type: 'Distributed Jobs',
+      load: async address => {
+        const { createPage } = await import('./pages');
+        return createPage(address, { app, jobs, stateDB, trans });
+      },
+      trans
+    });
 
     const command = CommandIDs.openAllJobs;
     app.commands.addCommand(command, {
@@ -87,19 +72,12 @@ export const allJobsPlugin: JupyterFrontEndPlugin<void> = {
           }
           ids = [...known, ...more];
         }
-        const place = { page, ids };
-        const id = ['t9kjob-all-jobs', place.page, ...ids].join('-');
-        const tab = tracker.find(each => each.id === id) ?? create(id, place);
-        showTab(app.shell, tab, 'Distributed Jobs');
+        tabs.open({ page, ids });
       }
     });
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command, category });
     launcher?.add({ command, category, rank: 3 });
-    void restorer?.restore(tracker, {
-      command,
-      args: tab => ({ ...places.get(tab) }),
-      name: tab => tab.id
-    });
+    tabs.restore(restorer, command);
   }
 };

@@ -4,8 +4,8 @@ import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IStateDB } from '@jupyterlab/statedb';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
+import { IPageAddress } from '../shell/pageTabs';
 import { IJobsModel } from '../tokens';
-import { IExperimentPlace } from './open';
 
 /** The parts of the lab that the pages use. */
 export interface IExperimentsLab {
@@ -23,6 +23,6 @@ export interface IExperimentsLab {
 
 /** Creates the content of a page. Each kind of page has a module with a function of this type. */
 export type CreatePage = (
-  place: IExperimentPlace,
+  address: IPageAddress,
   lab: IExperimentsLab
 ) => Promise<Widget>;

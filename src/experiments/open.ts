@@ -12,14 +12,6 @@ export function tabTitle(name: string): string {
     : name;
 }
 
-/** A page, as arguments of the command `CommandIDs.openExperiments`. */
-export interface IExperimentPlace {
-  /** `runs`, `run`, `comparison` or `artifact`. */
-  page: string;
-  /** Ids of the runs or of the artifact; empty for the table. */
-  ids: string[];
-}
-
 /** Open the page of a run. */
 export function openRun(commands: CommandRegistry, id: string): void {
   open(commands, 'run', [id]);

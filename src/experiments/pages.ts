@@ -1,7 +1,7 @@
 /** Pages of the experiments; loaded when the first one is opened. */
 import { Widget } from '@lumino/widgets';
 import { CreatePage, IExperimentsLab } from './host';
-import { IExperimentPlace } from './open';
+import { IPageAddress } from '../shell/pageTabs';
 
 /** Loads the function that creates a page, by the kind of the page. A new kind is added here. */
 const LOADERS: Record<string, () => Promise<CreatePage>> = {
@@ -19,16 +19,16 @@ export function hasPage(page: string): boolean {
 /**
  * Create the content of a page. The widget's title becomes the title of the tab.
  *
- * @param place - The page.
+ * @param address - The page: `runs`, or `run`, `comparison` or `artifact` with ids.
  * @param lab - The parts of the lab that the page uses.
  */
 export async function createPage(
-  place: IExperimentPlace,
+  address: IPageAddress,
   lab: Omit<IExperimentsLab, 'hasPage'>
 ): Promise<Widget> {
-  if (!hasPage(place.page)) {
-    throw new Error(lab.trans.__('There is no page “%1”.', place.page));
+  if (!hasPage(address.page)) {
+    throw new Error(lab.trans.__('There is no page “%1”.', address.page));
   }
-  const create = await LOADERS[place.page]();
-  return create(place, { ...lab, hasPage });
+  const create = await LOADERS[address.page]();
+  return create(address, { ...lab, hasPage });
 }

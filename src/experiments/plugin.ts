@@ -4,7 +4,7 @@ import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { ICommandPalette, WidgetTracker } from '@jupyterlab/apputils';
+import { ICommandPalette } from '@jupyterlab/apputils';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ILauncher } from '@jupyterlab/launcher';
@@ -12,12 +12,10 @@ import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { loadTranslation } from '../common/translation';
-import { DeferredWidget } from '../shell/deferred';
 import { localPath } from '../shell/localFiles';
-import { showTab } from '../shell/showTab';
+import { PageTabs } from '../shell/pageTabs';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { jobIcon } from '../ui/icons';
-import type { IExperimentPlace } from './open';
 
 /** Arguments of the command, see `CommandIDs.openExperiments`; `clicked` takes the folder of the file browser. */
 const ARGS = {
@@ -36,8 +34,6 @@ interface IShowsRuns extends Widget {
   /** Show the runs of a folder, or those that an expression matches. */
   showRuns?(folder: unknown, filter: unknown): void;
 }
-
-type Tab = DeferredWidget<IShowsRuns>;
 
 /** Adds the command that opens the pages of the experiments, and restores their tabs. */
 export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
@@ -66,27 +62,18 @@ export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
-    const tracker = new WidgetTracker<Tab>({ namespace: 't9kjob-experiments' });
-    const places = new WeakMap<Widget, IExperimentPlace>();
-
-    const create = (id: string, place: IExperimentPlace): Tab => {
-      const tab: Tab = new DeferredWidget<IShowsRuns>({
-        load: async () => {
-          const { createPage } = await import('./pages');
-          return createPage(place, { app, jobs, documents, stateDB, trans });
-        },
-        trans
-      });
-      tab.id = id;
-      tab.node.tabIndex = -1;
-      tab.title.icon = jobIcon;
-      tab.title.label = trans.__('Experiments');
-      tab.title.closable = true;
-      places.set(tab, place);
-      void tab.load();
-      void tracker.add(tab);
-      return tab;
-    };
+    const tabs = new PageTabs<IShowsRuns>({
+      shell: app.shell,
+      namespace: 't9kjob-experiments',
+      label: trans.__('Experiments'),
+      type: 'Experiments',
+      load: async address => {
+        const { createPage } = await import('./pages');
+        const lab = { app, jobs, documents, stateDB, trans };
+        return createPage(address, lab);
+      },
+      trans
+    });
 
     /** Return the folder that is selected in the file browser; null if the server cannot read it. */
     const clickedFolder = (): string | null => {
@@ -105,10 +92,7 @@ export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: ARGS },
       execute: async args => {
         const ids = Array.isArray(args.ids) ? args.ids.map(String) : [];
-        const place = { page: String(args.page ?? 'runs'), ids };
-        const id = ['t9kjob-experiments', place.page, ...ids].join('-');
-        const tab = tracker.find(each => each.id === id) ?? create(id, place);
-        showTab(app.shell, tab, 'Experiments');
+        const tab = tabs.open({ page: String(args.page ?? 'runs'), ids });
         const folder = args.clicked ? clickedFolder() : args.folder;
         (await tab.loaded)?.showRuns?.(folder, args.filter);
       }
@@ -117,17 +101,13 @@ export const experimentsPlugin: JupyterFrontEndPlugin<void> = {
     const { search } = location;
     if (search.includes('t9kjob-experiments=')) {
       void app.restored.then(async () => {
-        const { placeOfAddress } = await import('./address');
-        await app.commands.execute(command, { ...placeOfAddress(search) });
+        const { pageOfAddress } = await import('./address');
+        await app.commands.execute(command, { ...pageOfAddress(search) });
       });
     }
     const category = trans.__('Distributed Jobs');
     palette?.addItem({ command, category });
     launcher?.add({ command, category, rank: 4 });
-    void restorer?.restore(tracker, {
-      command,
-      args: tab => ({ ...places.get(tab) }),
-      name: tab => tab.id
-    });
+    tabs.restore(restorer, command);
   }
 };

@@ -1,10 +1,9 @@
 /** Widget of a job's tab, and the dialogs of its log. */
-import { InputDialog, ReactWidget } from '@jupyterlab/apputils';
+import { InputDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { Message } from '@lumino/messaging';
 import * as React from 'react';
 import { IJobViewLab, JobView } from './view/JobView';
-import { jobIcon } from '../ui/icons';
+import { PageWidget } from '../shell/pageWidget';
 import { serverNow } from '../common/clock';
 import { formatClockInput } from '../common/format';
 import { JobTabModel } from './model/jobTab';
@@ -13,18 +12,14 @@ import { ILogViewHandle } from '../logs/view/LogView';
 import '../../style/pages.css';
 
 /** Content of a job's tab. */
-export class JobWidget extends ReactWidget {
+export class JobWidget extends PageWidget<JobTabModel> {
   constructor(
-    readonly model: JobTabModel,
+    model: JobTabModel,
     private readonly _lab: IJobViewLab,
     private readonly _trans: TranslationBundle
   ) {
-    super();
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-Job');
-    this.node.tabIndex = -1;
-    this.title.icon = jobIcon;
-    this.title.label = model.id.split(':')[2] ?? model.id;
+    const label = model.id.split(':')[2] ?? model.id;
+    super(model, { className: 'jp-t9k-Job', label });
     model.watch.changed.connect(this._entitle, this);
     this._entitle();
   }
@@ -32,28 +27,6 @@ export class JobWidget extends ReactWidget {
   /** Actions of the log while its pane is visible; otherwise null. */
   get log(): ILogViewHandle | null {
     return this.model.state.pane === 'logs' ? this._log.current : null;
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this.model.dispose();
-    }
-  }
-
-  protected override onAfterAttach(message: Message): void {
-    super.onAfterAttach(message);
-    this.model.setVisible(this.isVisible);
-  }
-
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this.model.setVisible(true);
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    super.onBeforeHide(message);
-    this.model.setVisible(false);
   }
 
   /**

@@ -1,7 +1,8 @@
-/** Button that shows a choice and opens a menu of choices. */
-import { caretDownEmptyIcon } from '@jupyterlab/ui-components';
+/** Buttons that open a menu: one shows the current choice, the other an ellipsis. */
+import { caretDownEmptyIcon, ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { IMenuItem, openMenu } from '../common/menu';
+import { IconButton } from './Buttons';
 import { Icon } from './Icon';
 
 /** Button that shows a choice and opens a menu. */
@@ -25,5 +26,26 @@ export function MenuButton({
       {children}
       <Icon of={caretDownEmptyIcon} size={16} />
     </button>
+  );
+}
+
+/** Button with an ellipsis that opens a menu of further actions. */
+export function MoreButton({
+  label,
+  items,
+  disabled
+}: {
+  label: string;
+  items(): readonly (IMenuItem | null)[];
+  disabled?: boolean;
+}): React.JSX.Element {
+  return (
+    <IconButton
+      icon={ellipsesIcon}
+      label={label}
+      aria-haspopup="menu"
+      disabled={disabled}
+      onClick={event => openMenu(event.currentTarget, items())}
+    />
   );
 }

@@ -1,16 +1,18 @@
 /** Page of a comparison of jobs: header, table of differences, curves. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { useSignal } from '../../common/hooks';
-import { openMenu } from '../../common/menu';
-import { csvOf, fileName, saveText } from '../../common/saveFile';
 import { CurvesPane } from '../../experiments/compare/CurvesPane';
-import { markdownOf, rowsOfReport } from '../../experiments/compare/report';
+import {
+  IComparison,
+  reportItems
+} from '../../experiments/compare/reportItems';
 import { Goal } from '../../experiments/types';
 import { Banner } from '../../ui/Banner';
-import { Button, IconButton, LinkButton } from '../../ui/Buttons';
+import { LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
+import { LoadState } from '../../ui/LoadState';
+import { MoreButton } from '../../ui/MenuButton';
 import { ReasonButton } from '../../ui/ReasonButton';
 import { errorIcon, tensorBoardIcon } from '../../ui/icons';
 import { JobDifferences } from './JobDifferences';
@@ -45,22 +47,14 @@ export function JobCompareView(props: IJobCompareViewProps): React.JSX.Element {
   useSignal(model.changed, 250);
   const { compared, failure, ids, runs } = model;
   if (compared === null) {
-    return failure ? (
-      <EmptyState
-        icon={errorIcon}
+    return (
+      <LoadState
+        failure={failure}
         title={trans.__('The jobs could not be read')}
-        actions={
-          <Button kind="primary" onClick={() => void model.load()}>
-            {trans.__('Try again')}
-          </Button>
-        }
-      >
-        <p>{failure.message}</p>
-      </EmptyState>
-    ) : (
-      <p className="jp-t9k-Deferred-wait" role="status">
-        {trans.__('Reading the jobs…')}
-      </p>
+        waiting={trans.__('Reading the jobs…')}
+        retry={() => void model.load()}
+        trans={trans}
+      />
     );
   }
   if (compared.length === 0) {
@@ -209,68 +203,29 @@ function Header(props: IHeaderProps): React.JSX.Element {
       >
         {trans.__('Open in one TensorBoard')}
       </ReasonButton>
-      <IconButton
-        icon={ellipsesIcon}
+      <MoreButton
         label={trans.__('More actions')}
-        aria-haspopup="menu"
-        onClick={({ currentTarget }) =>
-          openMenu(currentTarget, [
-            {
-              label: trans.__('Copy Report (Markdown)'),
-              execute: () =>
-                lab.copy(reportOf(props), trans.__('The report was copied.'))
-            },
-            {
-              label: trans.__('Save Report (Markdown)'),
-              execute: () =>
-                saveText(
-                  reportOf(props),
-                  fileName(trans.__('comparison'), 'md'),
-                  'text/markdown'
-                )
-            },
-            {
-              label: trans.__('Save Table (CSV)'),
-              execute: () => saveTable(props)
-            }
-          ])
-        }
+        items={() => reportItems(comparisonOf(props), lab.copy, trans)}
       />
     </div>
   );
 }
 
-/** Return all jobs of the comparison as a report. */
-function reportOf({ model, compared, trans }: IHeaderProps): string {
-  const sections = sectionsOf(compared, goalOf(model), false, trans);
-  return markdownOf(namesOf(compared), subjectsOf(compared), sections, {
+/** Return all jobs of the comparison for a report. */
+function comparisonOf({ model, compared, trans }: IHeaderProps): IComparison {
+  return {
     title: trans._n(
       'Comparison of %1 job',
       'Comparison of %1 jobs',
       compared.length
     ),
-    name: trans.__('Name'),
-    best: trans.__('best')
-  });
-}
-
-function saveTable({ model, compared, trans }: IHeaderProps): void {
-  const sections = sectionsOf(compared, goalOf(model), true, trans);
-  const rows = rowsOfReport(namesOf(compared), subjectsOf(compared), sections);
-  saveText(csvOf(rows), fileName(trans.__('comparison'), 'csv'), 'text/csv');
-}
-
-function namesOf(compared: readonly ICompared[]): string[] {
-  return compared.map(({ job }) => job.name);
-}
-
-function subjectsOf(
-  compared: readonly ICompared[]
-): { id: string; sentence: string; path: null; note: string }[] {
-  return compared.map(({ job }) => ({
-    id: job.id,
-    sentence: job.reason?.sentence ?? '',
-    path: null,
-    note: ''
-  }));
+    labels: compared.map(({ job }) => job.name),
+    subjects: compared.map(({ job }) => ({
+      id: job.id,
+      sentence: job.reason?.sentence ?? '',
+      path: null,
+      note: ''
+    })),
+    sections: showEqual => sectionsOf(compared, goalOf(model), showEqual, trans)
+  };
 }

@@ -1,11 +1,10 @@
 /** Page of a comparison of jobs; loaded when its tab is opened. */
-import { Clipboard, Notification, ReactWidget } from '@jupyterlab/apputils';
-import { Message } from '@lumino/messaging';
+import { Clipboard, Notification } from '@jupyterlab/apputils';
 import * as React from 'react';
 import { loadLook, saveLook } from '../../experiments/charts/kept';
 import { ExperimentsClient } from '../../experiments/client';
+import { PageWidget } from '../../shell/pageWidget';
 import { CommandIDs } from '../../tokens';
-import { jobIcon } from '../../ui/icons';
 import { IAllJobsLab } from '../host';
 import { askJobs } from './ask';
 import { ICompareLab, JobCompareView } from './JobCompareView';
@@ -19,7 +18,7 @@ const LOOK_KEY = 'jupyterlab_t9kjob:comparison-charts';
 export async function createComparison(
   ids: readonly string[],
   lab: IAllJobsLab
-): Promise<ReactWidget> {
+): Promise<CompareWidget> {
   const { jobs, stateDB, trans } = lab;
   const model = new JobCompareModel({
     jobs,
@@ -32,58 +31,22 @@ export async function createComparison(
 }
 
 /** Content of the tab of a comparison of jobs. */
-class CompareWidget extends ReactWidget {
+class CompareWidget extends PageWidget<JobCompareModel> {
   constructor(
-    private readonly _model: JobCompareModel,
+    model: JobCompareModel,
     private readonly _lab: IAllJobsLab
   ) {
-    super();
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-CompareTab');
-    this.node.tabIndex = -1;
-    this.title.icon = jobIcon;
-    const count = _model.ids.length;
-    this.title.label = _lab.trans._n(
-      'Compare %1 job',
-      'Compare %1 jobs',
-      count
-    );
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this._model.dispose();
-    }
-  }
-
-  protected override onAfterAttach(message: Message): void {
-    super.onAfterAttach(message);
-    this._model.setVisible(this.isVisible);
-  }
-
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this._model.setVisible(true);
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    super.onBeforeHide(message);
-    this._model.setVisible(false);
-  }
-
-  /** Focus the heading, or the tab before the jobs are known. */
-  protected override onActivateRequest(): void {
-    if (!this.node.contains(document.activeElement)) {
-      const heading = this.node.querySelector<HTMLElement>('h2');
-      (heading ?? this.node).focus({ preventScroll: true });
-    }
+    const count = model.ids.length;
+    super(model, {
+      className: 'jp-t9k-CompareTab',
+      label: _lab.trans._n('Compare %1 job', 'Compare %1 jobs', count)
+    });
   }
 
   protected override render(): React.JSX.Element {
     return (
       <JobCompareView
-        model={this._model}
+        model={this.model}
         lab={labAround(this._lab)}
         trans={this._lab.trans}
       />

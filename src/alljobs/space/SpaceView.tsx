@@ -5,9 +5,8 @@ import { KeptJob } from '../../api/types';
 import { formatBytes } from '../../common/format';
 import { useSignal } from '../../common/hooks';
 import { Button, LinkButton } from '../../ui/Buttons';
-import { EmptyState } from '../../ui/EmptyState';
+import { LoadState } from '../../ui/LoadState';
 import { ReasonButton } from '../../ui/ReasonButton';
-import { errorIcon } from '../../ui/icons';
 import { timeText } from '../view/text';
 import { sizeOf, SpaceModel } from './model';
 
@@ -28,22 +27,14 @@ export function SpaceView(props: ISpaceViewProps): React.JSX.Element {
   useSignal(model.changed);
   const { space, failure, selected, isRemoving } = model;
   if (space === null) {
-    return failure ? (
-      <EmptyState
-        icon={errorIcon}
+    return (
+      <LoadState
+        failure={failure}
         title={trans.__('The sizes could not be read')}
-        actions={
-          <Button kind="primary" onClick={() => void model.load()}>
-            {trans.__('Try again')}
-          </Button>
-        }
-      >
-        <p>{failure.message}</p>
-      </EmptyState>
-    ) : (
-      <p className="jp-t9k-Deferred-wait" role="status">
-        {trans.__('Reading the sizes…')}
-      </p>
+        waiting={trans.__('Reading the sizes…')}
+        retry={() => void model.load()}
+        trans={trans}
+      />
     );
   }
   const shown = space.jobs.slice(0, MOST_ROWS);

@@ -1,12 +1,8 @@
 /** Head of the table of jobs. */
-import {
-  caretDownEmptyThinIcon,
-  caretUpEmptyThinIcon
-} from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Check } from '../../ui/table/Check';
-import { Icon } from '../../ui/Icon';
+import { directionOf, SortHeading } from '../../ui/table/SortHeading';
 import { IJobColumn, NAME_COLUMN } from '../model/columns';
 import { DEFAULT_VIEW, IOrder } from '../model/view';
 import { columnLabel, columnTitle } from './text';
@@ -61,20 +57,14 @@ function ColumnHead({
         ? { key, down: !order.down }
         : DEFAULT_VIEW.order;
   return (
-    <th
+    <SortHeading
       data-kind={column.kind}
       data-number={isNumber || undefined}
-      aria-sort={isSorted ? (order.down ? 'descending' : 'ascending') : 'none'}
       title={columnTitle(column, trans)}
+      sorted={directionOf(order, key)}
+      onSort={() => onOrder(next())}
     >
-      <button type="button" tabIndex={-1} onClick={() => onOrder(next())}>
-        <span className="jp-t9k-Runs-label">{columnLabel(column, trans)}</span>
-        {isSorted && (
-          <Icon
-            of={order.down ? caretDownEmptyThinIcon : caretUpEmptyThinIcon}
-          />
-        )}
-      </button>
-    </th>
+      <span className="jp-t9k-Runs-label">{columnLabel(column, trans)}</span>
+    </SortHeading>
   );
 }

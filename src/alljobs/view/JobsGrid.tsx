@@ -1,8 +1,7 @@
 /** The grid of jobs. Only the rows near the visible part are in the document. */
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
-import { useGridFocus } from '../../common/grid/useGridFocus';
-import { useWindow } from '../../common/grid/useWindow';
+import { WindowedTable } from '../../ui/table/WindowedTable';
 import { TableRow } from '../model/rows';
 import { JobTableModel } from '../model/table';
 import { ICellContext } from './cells';
@@ -12,10 +11,10 @@ import {
   CHECK_WIDTH,
   columnWidth,
   fittingColumns,
-  nameWidth
+  tableWidth
 } from './layout';
 import { GroupTableRow, IRowActions, JobTableRow, SweepTableRow } from './Rows';
-import { IKeyActions, useJobKeys } from './useJobKeys';
+import { IKeyActions, jobKeys } from './jobKeys';
 
 /** Heights in px at the default font size; the style sheet has the same numbers. */
 const ROW = 25;
@@ -36,11 +35,10 @@ interface IJobsGridProps extends ICellContext {
 export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
   const { model, rows, actions, width, engines, hasNamespaces, trans } = props;
   const { shown, selection, view } = model;
-  const focus = useGridFocus();
-  const [isPointed, setPointed] = React.useState(false);
-  const isHeld = isPointed || focus.inside === 'body';
-  React.useLayoutEffect(() => model.hold(isHeld), [model, isHeld]);
-  React.useEffect(() => () => model.hold(false), [model]);
+  const hold = React.useCallback(
+    (isHeld: boolean) => model.hold(isHeld),
+    [model]
+  );
   const columns = React.useMemo(
     () => fittingColumns(model.columns, view.order.key, width),
     [model.columns, view.order.key, width]
@@ -52,15 +50,9 @@ export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
       rows.map(({ kind }) => Math.round(em * (kind === 'group' ? GROUP : ROW))),
     [rows, em]
   );
-  const list = useWindow(keys, heights);
-  const onKeyDown = useJobKeys(model, actions, list.reveal, focus.props.ref);
-  const [first, last] = list.range;
   const count = model.selected.length;
   const { group } = view;
-  const total = columns.reduce(
-    (sum, column) => sum + columnWidth(column, width),
-    nameWidth(width) + CHECK_WIDTH + ACTIONS_WIDTH
-  );
+  const widths = columns.map(column => columnWidth(column, width));
   const shared = { columns, actions, engines, hasNamespaces, trans };
   const renderRow = (row: TableRow, index: number): React.JSX.Element => {
     const level = group === 'day' || group === 'owner' ? 2 : 1;
@@ -101,37 +93,17 @@ export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
     }
   };
   return (
-    <div
-      className="jp-t9k-Grid jp-t9k-Runs jp-t9k-AllJobs-grid"
-      ref={list.ref}
-      onScroll={list.onScroll}
-    >
-      <table
-        className="jp-t9k-Table"
-        role="treegrid"
-        aria-label={trans.__('Jobs')}
-        aria-rowcount={rows.length + 1}
-        aria-multiselectable
-        style={{ minWidth: total }}
-        {...focus.props}
-        onKeyDown={event => {
-          onKeyDown(event);
-          if (!event.defaultPrevented) {
-            focus.props.onKeyDown(event);
-          }
-        }}
-      >
-        <colgroup>
-          <col style={{ width: CHECK_WIDTH }} />
-          <col />
-          {columns.map(column => (
-            <col
-              key={column.key}
-              style={{ width: columnWidth(column, width) }}
-            />
-          ))}
-          <col style={{ width: ACTIONS_WIDTH }} />
-        </colgroup>
+    <WindowedTable
+      label={trans.__('Jobs')}
+      className="jp-t9k-Runs jp-t9k-AllJobs-grid"
+      role="treegrid"
+      isMultiselectable
+      rows={rows}
+      keys={keys}
+      heights={heights}
+      widths={[CHECK_WIDTH, null, ...widths, ACTIONS_WIDTH]}
+      minWidth={tableWidth(columns, width)}
+      head={
         <Head
           columns={columns}
           order={view.order}
@@ -140,18 +112,11 @@ export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
           onSelectAll={isSelected => actions.selectAll(shown, isSelected)}
           trans={trans}
         />
-        <tbody
-          onPointerEnter={() => setPointed(true)}
-          onPointerLeave={() => setPointed(false)}
-        >
-          <Space height={list.offsets[first]} />
-          {rows
-            .slice(first, last)
-            .map((row, index) => renderRow(row, first + index))}
-          <Space height={list.offsets[rows.length] - list.offsets[last]} />
-        </tbody>
-      </table>
-    </div>
+      }
+      renderRow={renderRow}
+      rowKeys={jobKeys(model, actions)}
+      onHold={hold}
+    />
   );
 }
 
@@ -169,13 +134,4 @@ function useFontScale(): number {
 export function inSeveralNamespaces(jobs: readonly JobSummary[]): boolean {
   const found = jobs.find(({ namespace }) => namespace)?.namespace;
   return jobs.some(({ namespace }) => namespace && namespace !== found);
-}
-
-/** Empty row with the height of the rows that are not in the document. */
-function Space({ height }: { height: number }): React.JSX.Element | null {
-  return height > 0 ? (
-    <tr aria-hidden className="jp-t9k-Table-space">
-      <td style={{ height }} />
-    </tr>
-  ) : null;
 }

@@ -1,20 +1,19 @@
 /** Toolbar of the table of jobs: filter, states, owners, places, period, group, columns. */
-import { ellipsesIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobState } from '../../api/aliases';
 import { formatCount } from '../../common/format';
-import { IMenuItem, openMenu } from '../../common/menu';
+import { IMenuItem } from '../../common/menu';
 import { labelOf } from '../../jobs/engines';
 import { stateWord } from '../../jobs/phase';
-import { IconButton } from '../../ui/Buttons';
+import { ColumnsButton } from '../../ui/table/ColumnsButton';
 import { FilterField } from '../../ui/filter/FilterField';
 import { problemText } from '../../ui/filter/filterProblem';
-import { MenuButton } from '../../ui/MenuButton';
+import { MenuButton, MoreButton } from '../../ui/MenuButton';
 import { isExpression } from '../model/fields';
 import { JobTableModel } from '../model/table';
 import { GroupKey, Since } from '../model/view';
-import { ColumnsPane } from './ColumnsPane';
+import { ColumnList } from './ColumnList';
 import { groupText, jobsText, sinceText } from './text';
 
 /** Properties of the toolbar. */
@@ -42,12 +41,6 @@ const GROUPS: readonly GroupKey[] = ['', 'day', 'sweep', 'owner'];
 export function Toolbar(props: IToolbarProps): React.JSX.Element {
   const { model, trans } = props;
   const { view, owners, engines } = model;
-  const [isOpen, setOpen] = React.useState(false);
-  const columns = React.useRef<HTMLButtonElement>(null);
-  const close = React.useCallback((): void => {
-    setOpen(false);
-    columns.current?.focus();
-  }, []);
   const { problem } = model;
   const isText = !isExpression(view.filter);
   return (
@@ -181,26 +174,12 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
       >
         <span>{groupText(view.group, trans)}</span>
       </MenuButton>
-      <span className="jp-t9k-Runs-columns">
-        <button
-          ref={columns}
-          type="button"
-          className="jp-t9k-Button"
-          aria-haspopup="dialog"
-          aria-expanded={isOpen}
-          onPointerDown={event => event.preventDefault()}
-          onClick={() => (isOpen ? close() : setOpen(true))}
-        >
-          {trans.__('Columns')}
-        </button>
-        {isOpen && <ColumnsPane model={model} onClose={close} trans={trans} />}
-      </span>
-      <IconButton
-        icon={ellipsesIcon}
-        label={trans.__('More actions')}
-        aria-haspopup="menu"
-        onClick={event => openMenu(event.currentTarget, props.moreItems())}
+      <ColumnsButton
+        list={search => <ColumnList {...{ model, search, trans }} />}
+        onDefault={() => model.change({ columns: null })}
+        trans={trans}
       />
+      <MoreButton label={trans.__('More actions')} items={props.moreItems} />
     </div>
   );
 }

@@ -46,7 +46,7 @@ const HIDES: readonly IJobColumn['kind'][] = [
 ];
 
 /** Return the least width of the column of names in a table of a width, in px. */
-export function nameWidth(width: number): number {
+function nameWidth(width: number): number {
   return width < SMALLEST ? 110 : 180;
 }
 
@@ -62,6 +62,17 @@ export function columnWidth(column: IJobColumn, width: number): number {
   return (
     WIDTHS[column.kind] ??
     Math.min(160, Math.max(84, 32 + 7.2 * column.name.length))
+  );
+}
+
+/** Return the least width of a table with some columns, in px. */
+export function tableWidth(
+  columns: readonly IJobColumn[],
+  width: number
+): number {
+  return columns.reduce(
+    (sum, column) => sum + columnWidth(column, width),
+    nameWidth(width) + CHECK_WIDTH + ACTIONS_WIDTH
   );
 }
 
@@ -89,11 +100,7 @@ export function fittingColumns(
       kind === 'state' ? 200 : key === sorted ? 100 : HIDES.indexOf(kind);
     return rank(a) - rank(b);
   });
-  const total = (): number =>
-    [...shown].reduce(
-      (sum, column) => sum + columnWidth(column, width),
-      nameWidth(width) + CHECK_WIDTH + ACTIONS_WIDTH
-    );
+  const total = (): number => tableWidth([...shown], width);
   for (const column of order) {
     if (total() <= width || column.kind === 'state') {
       break;

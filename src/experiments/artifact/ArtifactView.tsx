@@ -4,9 +4,8 @@ import * as React from 'react';
 import { ArtifactDetail, FlowNode } from '../../api/types';
 import { useSignal, useWidth } from '../../common/hooks';
 import { Banner } from '../../ui/Banner';
-import { Button, LinkButton } from '../../ui/Buttons';
-import { EmptyState } from '../../ui/EmptyState';
-import { errorIcon } from '../../ui/icons';
+import { LinkButton } from '../../ui/Buttons';
+import { LoadState } from '../../ui/LoadState';
 import { InnerTabs, tabId } from '../../ui/InnerTabs';
 import { NodeList } from '../flow/FlowTable';
 import { LazyDataFlow } from '../flow/LazyDataFlow';
@@ -31,28 +30,18 @@ export function ArtifactView(props: IArtifactViewProps): React.JSX.Element {
   const { detail, failure, pane } = model;
   const panel = `jp-t9k-artifact-${model.id}`;
   if (!detail) {
-    return failure ? (
-      <EmptyState
-        icon={errorIcon}
+    return (
+      <LoadState
+        failure={failure}
         title={
-          failure.status === 404
+          failure?.status === 404
             ? trans.__('This artifact was not found')
             : trans.__('The artifact could not be read')
         }
-        actions={
-          <Button kind="primary" onClick={() => void model.load()}>
-            {trans.__('Try again')}
-          </Button>
-        }
-      >
-        <p>
-          {failure.message} {failure.hint}
-        </p>
-      </EmptyState>
-    ) : (
-      <p className="jp-t9k-Deferred-wait" role="status">
-        {trans.__('Reading the artifact…')}
-      </p>
+        waiting={trans.__('Reading the artifact…')}
+        retry={() => void model.load()}
+        trans={trans}
+      />
     );
   }
   return (

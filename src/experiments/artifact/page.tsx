@@ -1,10 +1,11 @@
 /** Page of an artifact; loaded when its tab is opened. */
-import { Clipboard, Notification, ReactWidget } from '@jupyterlab/apputils';
+import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { formatBytes } from '../../common/format';
 import { notifyError } from '../../shell/notices';
+import { PageWidget } from '../../shell/pageWidget';
 import { ExperimentsClient } from '../client';
 import { artifactIcon } from '../flow/NodeIcon';
 import { CreatePage, IExperimentsLab } from '../host';
@@ -26,44 +27,28 @@ export const createArtifactPage: CreatePage = async ({ ids }, lab) => {
 };
 
 /** Content of an artifact's tab. */
-class ArtifactWidget extends ReactWidget {
+class ArtifactWidget extends PageWidget<ArtifactModel> {
   constructor(
-    private readonly _model: ArtifactModel,
+    model: ArtifactModel,
     private readonly _lab: IExperimentsLab,
     registry: IRenderMimeRegistry | null
   ) {
-    super();
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-ArtifactTab');
-    this.node.tabIndex = -1;
-    this.title.icon = artifactIcon;
-    this.title.label = _lab.trans.__('Artifact');
+    super(model, {
+      className: 'jp-t9k-ArtifactTab',
+      label: _lab.trans.__('Artifact'),
+      icon: artifactIcon
+    });
     this._functions = {
       ...functionsOf(_lab, registry),
       remove: () => void this._remove()
     };
-    _model.changed.connect(this._entitle, this);
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this._model.dispose();
-    }
-  }
-
-  /** Focus the artifact's name, or the tab before the artifact is known. */
-  protected override onActivateRequest(): void {
-    if (!this.node.contains(document.activeElement)) {
-      const name = this.node.querySelector<HTMLElement>('h2');
-      (name ?? this.node).focus({ preventScroll: true });
-    }
+    model.changed.connect(this._entitle, this);
   }
 
   protected override render(): React.JSX.Element {
     return (
       <ArtifactView
-        model={this._model}
+        model={this.model}
         lab={this._functions}
         trans={this._lab.trans}
       />
@@ -72,7 +57,7 @@ class ArtifactWidget extends ReactWidget {
 
   /** Delete the artifact and close the tab, after the user has confirmed the list of folders. */
   private async _remove(): Promise<void> {
-    const { _model: model, _lab: lab } = this;
+    const { model, _lab: lab } = this;
     const { trans } = lab;
     try {
       const { items, size } = await model.client.remove([model.id], true);
@@ -91,7 +76,7 @@ class ArtifactWidget extends ReactWidget {
   }
 
   private _entitle(): void {
-    const { detail } = this._model;
+    const { detail } = this.model;
     if (detail) {
       this.title.label = tabTitle(detail.name);
       this.title.caption = detail.path ?? detail.name;

@@ -1,12 +1,11 @@
 /** A chart with its title, legend, menu and caption. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import type uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useShown, useSignal, useWidth } from '../../common/hooks';
-import { IMenuItem, openMenu } from '../../common/menu';
-import { IconButton } from '../../ui/Buttons';
+import { IMenuItem } from '../../common/menu';
+import { MoreButton } from '../../ui/MenuButton';
 import { ChartTable } from './ChartTable';
 import { drawingOf, IDrawing, ILine, ILook } from './drawing';
 import { Key } from './Key';
@@ -78,11 +77,9 @@ export function Chart(props: IChartProps): React.JSX.Element {
         )}
         {drawing && <Legend {...props} drawing={drawing} />}
         {menu.length > 0 && (
-          <IconButton
-            icon={ellipsesIcon}
+          <MoreButton
             label={trans.__('Actions for chart %1', title)}
-            aria-haspopup="menu"
-            onClick={event => openMenu(event.currentTarget, menu)}
+            items={() => menu}
           />
         )}
       </header>

@@ -1,14 +1,14 @@
 /** Page of a comparison: header, table of differences, curves, relations. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { openMenu } from '../../common/menu';
 import { useSignal } from '../../common/hooks';
 import { Banner } from '../../ui/Banner';
-import { Button, IconButton, LinkButton } from '../../ui/Buttons';
+import { Button, LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
+import { LoadState } from '../../ui/LoadState';
+import { MoreButton } from '../../ui/MenuButton';
+import { ReasonButton } from '../../ui/ReasonButton';
 import { errorIcon, tensorBoardIcon } from '../../ui/icons';
-import { csvOf, fileName, saveText } from '../../common/saveFile';
 import { copyAsPandas, namesOf } from '../run/actions';
 import { tensorBoardPaths } from '../run/model/tensorBoard';
 import { IRunLab } from '../run/pageLab';
@@ -17,7 +17,7 @@ import { CurvesPane } from './CurvesPane';
 import { DifferencesTable } from './DifferencesTable';
 import { CompareModel, MOST_SHOWN } from './model';
 import { Relations } from './Relations';
-import { markdownOf, rowsOfReport } from './report';
+import { IComparison, reportItems } from './reportItems';
 import { sectionsOf } from './sections';
 
 interface ICompareViewProps {
@@ -37,22 +37,14 @@ export function CompareView(props: ICompareViewProps): React.JSX.Element {
     [runs]
   );
   if (runs === null) {
-    return failure ? (
-      <EmptyState
-        icon={errorIcon}
+    return (
+      <LoadState
+        failure={failure}
         title={trans.__('The runs could not be read')}
-        actions={
-          <Button kind="primary" onClick={() => void model.load()}>
-            {trans.__('Try again')}
-          </Button>
-        }
-      >
-        <p>{failure.message}</p>
-      </EmptyState>
-    ) : (
-      <p className="jp-t9k-Deferred-wait" role="status">
-        {trans.__('Reading the runs…')}
-      </p>
+        waiting={trans.__('Reading the runs…')}
+        retry={() => void model.load()}
+        trans={trans}
+      />
     );
   }
   if (runs.length === 0) {
@@ -125,56 +117,34 @@ function Header(props: IHeaderProps): React.JSX.Element {
         {trans.__('Add a run')}
       </LinkButton>
       <span className="jp-t9k-ChartsToolbar-space" />
-      <Button
+      <ReasonButton
         icon={tensorBoardIcon}
-        aria-disabled={paths.length === 0}
-        title={
+        problem={
           paths.length > 0
-            ? undefined
+            ? null
             : trans.__('The runs have no TensorBoard event files.')
         }
-        onClick={() => paths.length > 0 && lab.openTensorBoard(paths)}
+        onClick={() => lab.openTensorBoard(paths)}
       >
         {trans.__('Open in one TensorBoard')}
-      </Button>
+      </ReasonButton>
       <Button onClick={() => copyAsPandas(runs, lab, trans)}>
         {trans.__('Copy as pandas')}
       </Button>
-      <IconButton
-        icon={ellipsesIcon}
+      <MoreButton
         label={trans.__('More actions')}
-        aria-haspopup="menu"
-        onClick={({ currentTarget }) =>
-          openMenu(currentTarget, [
-            {
-              label: trans.__('Copy Report (Markdown)'),
-              execute: () =>
-                lab.copy(reportOf(props), trans.__('The report was copied.'))
-            },
-            {
-              label: trans.__('Save Report (Markdown)'),
-              execute: () =>
-                saveText(
-                  reportOf(props),
-                  fileName(trans.__('comparison'), 'md'),
-                  'text/markdown'
-                )
-            },
-            {
-              label: trans.__('Save Table (CSV)'),
-              execute: () => saveTable(props)
-            },
-            null,
-            {
-              label: trans.__('Copy Address'),
-              execute: () =>
-                lab.copy(
-                  lab.address('comparison', model.ids),
-                  trans.__('The address of the comparison was copied.')
-                )
-            }
-          ])
-        }
+        items={() => [
+          ...reportItems(comparisonOf(props), lab.copy, trans),
+          null,
+          {
+            label: trans.__('Copy Address'),
+            execute: () =>
+              lab.copy(
+                lab.address('comparison', model.ids),
+                trans.__('The address of the comparison was copied.')
+              )
+          }
+        ]}
       />
     </div>
   );
@@ -196,29 +166,17 @@ async function addRuns({ model, lab, trans }: IHeaderProps): Promise<void> {
   }
 }
 
-/** Return all runs of the comparison as a report. */
-function reportOf({ model, runs, labels, trans }: IHeaderProps): string {
-  return markdownOf(
-    runs.map(({ id }) => labels.get(id) ?? id),
-    runs,
-    sectionsOf(runs, model.goalOf, false, trans),
-    {
-      title: trans._n(
-        'Comparison of %1 run',
-        'Comparison of %1 runs',
-        runs.length
-      ),
-      name: trans.__('Name'),
-      best: trans.__('best')
-    }
-  );
-}
-
-function saveTable({ model, runs, labels, trans }: IHeaderProps): void {
-  const rows = rowsOfReport(
-    runs.map(({ id }) => labels.get(id) ?? id),
-    runs,
-    sectionsOf(runs, model.goalOf, true, trans)
-  );
-  saveText(csvOf(rows), fileName(trans.__('comparison'), 'csv'), 'text/csv');
+/** Return all runs of the comparison for a report. */
+function comparisonOf(props: IHeaderProps): IComparison {
+  const { model, runs, labels, trans } = props;
+  return {
+    title: trans._n(
+      'Comparison of %1 run',
+      'Comparison of %1 runs',
+      runs.length
+    ),
+    labels: runs.map(({ id }) => labels.get(id) ?? id),
+    subjects: runs,
+    sections: showEqual => sectionsOf(runs, model.goalOf, showEqual, trans)
+  };
 }

@@ -1,10 +1,10 @@
 /** Header of a run's page: state, job, note, tags, best values, actions. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ellipsesIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { formatDuration } from '../../common/format';
-import { openMenu } from '../../common/menu';
-import { Button, IconButton, LinkButton } from '../../ui/Buttons';
+import { Button, LinkButton } from '../../ui/Buttons';
+import { MoreButton } from '../../ui/MenuButton';
+import { ReasonButton } from '../../ui/ReasonButton';
 import { tensorBoardIcon } from '../../ui/icons';
 import { Time } from '../../ui/Time';
 import { formatValue } from '../charts/numbers';
@@ -149,63 +149,58 @@ function Actions(props: IRunHeaderProps): React.JSX.Element {
   const attempts = model.detail?.attempts ?? [];
   return (
     <span className="jp-t9k-RunHeader-actions">
-      <Button
+      <ReasonButton
         icon={tensorBoardIcon}
-        aria-disabled={paths.length === 0}
-        title={
+        problem={
           paths.length > 0
-            ? undefined
+            ? null
             : trans.__('The run has no TensorBoard event files.')
         }
-        onClick={() => paths.length > 0 && lab.openTensorBoard(paths)}
+        onClick={() => lab.openTensorBoard(paths)}
       >
         {trans.__('TensorBoard')}
-      </Button>
+      </ReasonButton>
       <Button onClick={() => void compareWith(model, row, lab, trans)}>
         {trans.__('Compare…')}
       </Button>
-      <IconButton
-        icon={ellipsesIcon}
+      <MoreButton
         label={trans.__('More actions for run %1', row.name)}
-        aria-haspopup="menu"
-        onClick={({ currentTarget }) =>
-          openMenu(currentTarget, [
-            {
-              label: trans.__('Copy as pandas'),
-              execute: () => copyAsPandas([row], lab, trans)
-            },
-            {
-              label: trans.__('Copy Address'),
-              execute: () =>
-                lab.copy(
-                  lab.address('run', [row.id]),
-                  trans.__('The address of the run was copied.')
-                )
-            },
-            ...(attempts.length > 1
-              ? [
-                  {
-                    label: trans.__('Compare the Attempts of the Job'),
-                    execute: () => lab.openComparison(attempts)
-                  }
-                ]
-              : []),
-            null,
-            {
-              label: row.archived
-                ? trans.__('Restore from the Archive')
-                : trans.__('Archive'),
-              execute: () =>
-                void model
-                  .change({ archived: !row.archived })
-                  .catch(error => lab.notifyError(error))
-            },
-            {
-              label: trans.__('Delete…'),
-              execute: () => void deleteRun(model, row, lab, trans)
-            }
-          ])
-        }
+        items={() => [
+          {
+            label: trans.__('Copy as pandas'),
+            execute: () => copyAsPandas([row], lab, trans)
+          },
+          {
+            label: trans.__('Copy Address'),
+            execute: () =>
+              lab.copy(
+                lab.address('run', [row.id]),
+                trans.__('The address of the run was copied.')
+              )
+          },
+          ...(attempts.length > 1
+            ? [
+                {
+                  label: trans.__('Compare the Attempts of the Job'),
+                  execute: () => lab.openComparison(attempts)
+                }
+              ]
+            : []),
+          null,
+          {
+            label: row.archived
+              ? trans.__('Restore from the Archive')
+              : trans.__('Archive'),
+            execute: () =>
+              void model
+                .change({ archived: !row.archived })
+                .catch(error => lab.notifyError(error))
+          },
+          {
+            label: trans.__('Delete…'),
+            execute: () => void deleteRun(model, row, lab, trans)
+          }
+        ]}
       />
     </span>
   );

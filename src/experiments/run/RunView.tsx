@@ -3,9 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { useSignal } from '../../common/hooks';
 import { Banner } from '../../ui/Banner';
-import { Button } from '../../ui/Buttons';
-import { EmptyState } from '../../ui/EmptyState';
-import { errorIcon } from '../../ui/icons';
+import { LoadState } from '../../ui/LoadState';
 import { IInnerTab, InnerTabs, tabId } from '../../ui/InnerTabs';
 import { LazyDataFlow } from '../flow/LazyDataFlow';
 import { RunDetail } from '../../api/types';
@@ -28,26 +26,18 @@ export function RunView(props: IRunViewProps): React.JSX.Element {
   useSignal(model.changed, 250);
   const { detail, row, failure } = model;
   if (!detail || !row) {
-    return failure ? (
-      <EmptyState
-        icon={errorIcon}
+    return (
+      <LoadState
+        failure={failure}
         title={
-          failure.status === 404
+          failure?.status === 404
             ? trans.__('This run was not found')
             : trans.__('The run could not be read')
         }
-        actions={
-          <Button kind="primary" onClick={() => void model.load()}>
-            {trans.__('Try again')}
-          </Button>
-        }
-      >
-        <p>{[failure.message, failure.hint].filter(Boolean).join(' ')}</p>
-      </EmptyState>
-    ) : (
-      <p className="jp-t9k-Deferred-wait" role="status">
-        {trans.__('Reading the run…')}
-      </p>
+        waiting={trans.__('Reading the run…')}
+        retry={() => void model.load()}
+        trans={trans}
+      />
     );
   }
   const panel = `jp-t9k-run-${model.id}`;

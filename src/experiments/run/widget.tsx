@@ -1,9 +1,7 @@
 /** Widget of a run's page. */
-import { ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
-import { Message } from '@lumino/messaging';
 import * as React from 'react';
-import { jobIcon } from '../../ui/icons';
+import { PageWidget } from '../../shell/pageWidget';
 import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
 import { RunView } from './RunView';
@@ -12,51 +10,16 @@ import '../../../style/pages.css';
 import '../../../style/experiments/pages.css';
 
 /** Content of a run's tab. */
-export class RunWidget extends ReactWidget {
+export class RunWidget extends PageWidget<RunModel> {
   constructor(
-    readonly model: RunModel,
+    model: RunModel,
     lab: Omit<IRunLab, 'close'>,
     private readonly _trans: TranslationBundle
   ) {
-    super();
+    super(model, { className: 'jp-t9k-RunTab', label: _trans.__('Run') });
     this._lab = { ...lab, close: () => this.parent?.dispose() };
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-RunTab');
-    this.node.tabIndex = -1;
-    this.title.icon = jobIcon;
-    this.title.label = _trans.__('Run');
     model.changed.connect(this._entitle, this);
     this._entitle();
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this.model.dispose();
-    }
-  }
-
-  protected override onAfterAttach(message: Message): void {
-    super.onAfterAttach(message);
-    this.model.setVisible(this.isVisible);
-  }
-
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this.model.setVisible(true);
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    super.onBeforeHide(message);
-    this.model.setVisible(false);
-  }
-
-  /** Focus the run's name, or the tab before the run is known. */
-  protected override onActivateRequest(): void {
-    if (!this.node.contains(document.activeElement)) {
-      const name = this.node.querySelector<HTMLElement>('h2');
-      (name ?? this.node).focus({ preventScroll: true });
-    }
   }
 
   protected override render(): React.JSX.Element {

@@ -1,9 +1,7 @@
 /** Page with the table of runs; loaded when its tab is opened. */
-import { ReactWidget } from '@jupyterlab/apputils';
-import { Message } from '@lumino/messaging';
 import { JSONObject } from '@lumino/coreutils';
 import * as React from 'react';
-import { jobIcon } from '../../ui/icons';
+import { PageWidget } from '../../shell/pageWidget';
 import { ExperimentsClient } from '../client';
 import { CreatePage, IExperimentsLab } from '../host';
 import { ExperimentsModel } from '../model/experiments';
@@ -18,7 +16,7 @@ import '../../../style/experiments/toolbar.css';
 const STATE_KEY = 'jupyterlab_t9kjob:experiments';
 
 /** Create the table with the settings that were kept. */
-export const create: CreatePage = async (_place, lab) => {
+export const create: CreatePage = async (_address, lab) => {
   const { jobs, stateDB } = lab;
   const kept = ((await stateDB
     ?.fetch(STATE_KEY)
@@ -48,49 +46,32 @@ export const create: CreatePage = async (_place, lab) => {
 };
 
 /** Content of the tab “Experiments”. */
-class RunsWidget extends ReactWidget {
+class RunsWidget extends PageWidget<ExperimentsModel> {
   constructor(
-    private readonly _model: ExperimentsModel,
+    model: ExperimentsModel,
     private readonly _actions: RunActions,
     private readonly _lab: IExperimentsLab
   ) {
-    super();
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-RunsTab');
-    this.node.tabIndex = -1;
-    this.title.icon = jobIcon;
-    this.title.label = _lab.trans.__('Experiments');
-  }
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this._model.dispose();
-    }
+    super(model, {
+      className: 'jp-t9k-RunsTab',
+      label: _lab.trans.__('Experiments'),
+      focus: '[role="grid"]'
+    });
   }
 
   /** Show the runs of a folder, or those that an expression matches; called by the command. */
   showRuns(folder: unknown, filter: unknown): void {
     if (typeof filter === 'string') {
-      this._model.change({ filter, folder: '' });
+      this.model.change({ filter, folder: '' });
     } else if (typeof folder === 'string') {
-      this._model.change({ folder });
-    }
-  }
-
-  /** Focus the table, or the tab if there is no table yet. */
-  protected override onActivateRequest(message: Message): void {
-    super.onActivateRequest(message);
-    if (!this.node.contains(document.activeElement)) {
-      const grid = this.node.querySelector<HTMLElement>('[role="grid"]');
-      (grid ?? this.node).focus({ preventScroll: true });
+      this.model.change({ folder });
     }
   }
 
   protected override render(): React.JSX.Element {
     return (
       <ExperimentsView
-        model={this._model}
+        model={this.model}
         actions={this._actions}
         lab={this._lab}
       />

@@ -1,6 +1,6 @@
 /** Toolbar of a log. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { downloadIcon, ellipsesIcon } from '@jupyterlab/ui-components';
+import { downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { LogStream } from '../../api/types';
 import { errorIcon } from '../../ui/icons';
@@ -9,6 +9,7 @@ import { LogModel } from '../model/log';
 import { logAttempts, logSources, repeatedByRanks } from '../loading/streams';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
+import { MoreButton } from '../../ui/MenuButton';
 import { IMenuItem, openMenu } from '../../common/menu';
 import { IWithShortcut, useShortcuts } from '../../common/shortcut';
 import { CommandIDs } from '../../tokens';
@@ -147,12 +148,7 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         disabled={streams.length === 0}
         onClick={event => openMenu(event.currentTarget, props.downloads())}
       />
-      <IconButton
-        icon={ellipsesIcon}
-        label={trans.__('More')}
-        aria-haspopup="menu"
-        onClick={event => openMenu(event.currentTarget, props.more())}
-      />
+      <MoreButton label={trans.__('More')} items={() => props.more()} />
     </div>
   );
 }

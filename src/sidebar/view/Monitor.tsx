@@ -1,6 +1,6 @@
 /** Root component of the sidebar. */
 
-import { addIcon, ellipsesIcon, searchIcon } from '@jupyterlab/ui-components';
+import { addIcon, searchIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
@@ -11,7 +11,8 @@ import { ISpread, locationText, spreadOf } from '../../jobs/jobLocation';
 import { matches, sectionsOf } from '../model/sidebar';
 import { CommandIDs, IJobsModel } from '../../tokens';
 import { Banner } from '../../ui/Banner';
-import { Button, IconButton } from '../../ui/Buttons';
+import { Button } from '../../ui/Buttons';
+import { MoreButton } from '../../ui/MenuButton';
 import { ClusterBanner } from '../../cluster/view/ClusterBanner';
 import { RunCommand } from '../../common/commands';
 import {
@@ -23,7 +24,6 @@ import {
 } from '../../common/hooks';
 import { ConnectionBanner } from '../../jobs/ConnectionBanner';
 import { Icon } from '../../ui/Icon';
-import { openMenu } from '../../common/menu';
 import { Capacity } from './Capacity';
 import { JobList } from './JobList';
 import { FirstUse, Loading, NothingFound } from './states';
@@ -124,36 +124,32 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
         >
           {trans.__('New job')}
         </Button>
-        <IconButton
-          icon={ellipsesIcon}
+        <MoreButton
           label={trans.__('More')}
-          aria-haspopup="menu"
           disabled={!ready} // its entries depend on the engines
-          onClick={event =>
-            openMenu(event.currentTarget, [
-              {
-                label: trans.__('Show All Jobs in a Table'),
-                execute: () => run(CommandIDs.openAllJobs)
-              },
-              {
-                label: trans.__('Show Deleted Jobs'),
-                toggled: showDeleted,
-                execute: () => model.showDeleted(!showDeleted)
-              },
-              ...(engines.some(({ cluster, looking }) => cluster || looking)
-                ? [
-                    {
-                      label: trans.__('Show Cluster Nodes'),
-                      execute: () => run(CommandIDs.showNodes)
-                    }
-                  ]
-                : []),
-              {
-                label: trans.__('Refresh Engines and Permissions'),
-                execute: () => run(CommandIDs.refresh)
-              }
-            ])
-          }
+          items={() => [
+            {
+              label: trans.__('Show All Jobs in a Table'),
+              execute: () => run(CommandIDs.openAllJobs)
+            },
+            {
+              label: trans.__('Show Deleted Jobs'),
+              toggled: showDeleted,
+              execute: () => model.showDeleted(!showDeleted)
+            },
+            ...(engines.some(({ cluster, looking }) => cluster || looking)
+              ? [
+                  {
+                    label: trans.__('Show Cluster Nodes'),
+                    execute: () => run(CommandIDs.showNodes)
+                  }
+                ]
+              : []),
+            {
+              label: trans.__('Refresh Engines and Permissions'),
+              execute: () => run(CommandIDs.refresh)
+            }
+          ]}
         />
       </div>
       <ConnectionBanner

@@ -1,13 +1,8 @@
 /** Table of many rows that can be sorted, opened and navigated by keyboard. */
 
-import {
-  caretDownEmptyThinIcon,
-  caretUpEmptyThinIcon
-} from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { useGridFocus } from '../../common/grid/useGridFocus';
-import { useWindow } from '../../common/grid/useWindow';
-import { Icon } from '../Icon';
+import { directionOf, SortHeading } from './SortHeading';
+import { WindowedTable } from './WindowedTable';
 
 // The collator is created once: `localeCompare` without one takes about a hundred times as long.
 const COLLATOR = new Intl.Collator(undefined, { numeric: true });
@@ -61,20 +56,11 @@ interface IGridProps<Row> {
   takesFocusOf?: string;
 }
 
-/**
- * A table of many rows. Only the rows near the visible part are in the document.
- *
- * The table is one tab stop, and arrow keys move between cells. The visible rows keep their position on the
- * screen when rows above them are added or removed.
- */
+/** A table whose rows can be sorted by its columns and opened, see `WindowedTable`. */
 export function Grid<Row extends { name: string }>(
   props: IGridProps<Row>
 ): React.JSX.Element {
   const { rows, columns, sort, opening } = props;
-  const focus = useGridFocus();
-  const [pointed, setPointed] = React.useState(false);
-  useHold(pointed || focus.inside === 'body', props.onHold);
-  useTakenFocus(focus.props.ref, props.takesFocusOf);
   const body = React.useRef<HTMLTableSectionElement>(null);
   const height = useRowHeight(body);
   const details = useDetailHeights(body);
@@ -87,21 +73,15 @@ export function Grid<Row extends { name: string }>(
       ),
     [rows, height, opening, details]
   );
-  const list = useWindow(keys, heights);
-  const [first, last] = list.range;
   return (
-    <div
-      className={`jp-t9k-Grid ${props.className}`}
-      ref={list.ref}
-      onScroll={list.onScroll}
-    >
-      <table
-        className="jp-t9k-Table"
-        role="grid"
-        aria-label={props.label}
-        aria-rowcount={rows.length + 1}
-        {...focus.props}
-      >
+    <WindowedTable
+      label={props.label}
+      className={props.className}
+      role="grid"
+      rows={rows}
+      keys={keys}
+      heights={heights}
+      head={
         <thead>
           <tr aria-rowindex={1}>
             {columns.map(column => (
@@ -114,25 +94,20 @@ export function Grid<Row extends { name: string }>(
             ))}
           </tr>
         </thead>
-        <tbody
-          ref={body}
-          onPointerEnter={() => setPointed(true)}
-          onPointerLeave={() => setPointed(false)}
-        >
-          <Space height={list.offsets[first]} />
-          {rows.slice(first, last).map((row, index) => (
-            <GridRow
-              key={row.name}
-              row={row}
-              index={first + index}
-              columns={columns}
-              opening={opening}
-            />
-          ))}
-          <Space height={list.offsets[rows.length] - list.offsets[last]} />
-        </tbody>
-      </table>
-    </div>
+      }
+      renderRow={(row, index) => (
+        <GridRow
+          key={row.name}
+          row={row}
+          index={index}
+          columns={columns}
+          opening={opening}
+        />
+      )}
+      onHold={props.onHold}
+      takesFocusOf={props.takesFocusOf}
+      body={body}
+    />
   );
 }
 
@@ -154,24 +129,15 @@ function Head<Row>({
       </th>
     );
   }
-  const isSorted = key === sort.key;
-  const order = sort.down ? 'descending' : 'ascending';
-  const caret = sort.down ? caretDownEmptyThinIcon : caretUpEmptyThinIcon;
   return (
-    <th
+    <SortHeading
       title={title}
       className={className}
-      aria-sort={isSorted ? order : 'none'}
+      sorted={directionOf(sort, key)}
+      onSort={() => onSort({ key, down: key === sort.key && !sort.down })}
     >
-      <button
-        type="button"
-        tabIndex={-1}
-        onClick={() => onSort({ key, down: isSorted && !sort.down })}
-      >
-        {label}
-        {isSorted && <Icon of={caret} />}
-      </button>
-    </th>
+      {label}
+    </SortHeading>
   );
 }
 
@@ -222,23 +188,6 @@ function GridRow<Row extends { name: string }>({
   );
 }
 
-/** Report whether the pointer or the focus is in the rows. */
-function useHold(held: boolean, onHold?: (held: boolean) => void): void {
-  React.useLayoutEffect(() => onHold?.(held), [held, onHold]);
-}
-
-/** Move the focus to the grid if it was on the given element when the grid appeared. */
-function useTakenFocus(
-  grid: React.RefObject<HTMLElement>,
-  selector: string | undefined
-): void {
-  React.useEffect(() => {
-    if (selector && document.activeElement?.matches(selector)) {
-      grid.current?.focus({ preventScroll: true });
-    }
-  }, [grid, selector]);
-}
-
 /**
  * Return the height of a table's rows in px, measured on the first row in the document.
  *
@@ -276,15 +225,6 @@ function useDetailHeights(
     }
   });
   return heights;
-}
-
-/** Empty row with the height of the rows that are not in the document. */
-function Space({ height }: { height: number }): React.JSX.Element | null {
-  return height > 0 ? (
-    <tr aria-hidden className="jp-t9k-Table-space">
-      <td style={{ height }} />
-    </tr>
-  ) : null;
 }
 
 /** Compare two cells for sorting: numbers by value, and texts with numeric parts by the values of these parts. */

@@ -1,6 +1,6 @@
 import {
   addressSearch,
-  placeOfAddress
+  pageOfAddress
 } from '../../../src/experiments/address';
 import { namesOf, pandasOf } from '../../../src/experiments/run/actions';
 import { markedMetric } from '../../../src/experiments/run/model/best';
@@ -125,9 +125,9 @@ describe('actions on runs', () => {
 
   it('copy addresses that open the same page, and no others', () => {
     const place = { page: 'comparison', ids: ['1f', '2-e'] };
-    expect(placeOfAddress(addressSearch(place))).toEqual(place);
-    expect(placeOfAddress('?t9kjob-experiments=other:1')).toBeNull();
-    expect(placeOfAddress('?t9kjob-experiments=run:..%2F')).toBeNull();
-    expect(placeOfAddress('?x')).toBeNull();
+    expect(pageOfAddress(addressSearch(place))).toEqual(place);
+    expect(pageOfAddress('?t9kjob-experiments=other:1')).toBeNull();
+    expect(pageOfAddress('?t9kjob-experiments=run:..%2F')).toBeNull();
+    expect(pageOfAddress('?x')).toBeNull();
   });
 });

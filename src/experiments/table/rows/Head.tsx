@@ -1,14 +1,10 @@
 /** Head of the table of runs. */
-import {
-  caretDownEmptyThinIcon,
-  caretUpEmptyThinIcon
-} from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { Icon } from '../../../ui/Icon';
 import { ITableColumn, NAME_COLUMN } from '../../model/columns';
 import { IOrder } from '../../model/view';
 import { Check } from '../../../ui/table/Check';
+import { directionOf, SortHeading } from '../../../ui/table/SortHeading';
 import { columnLabel, modeText } from '../text';
 
 interface IHeadProps {
@@ -78,15 +74,15 @@ function ColumnHead({
   }
   const isSorted = order.key === key;
   const downFirst = isNumber && !(goal === 'min' && mode !== 'step');
-  const direction = order.down ? 'descending' : 'ascending';
   const title =
     kind === 'metric' ? `${label}: ${modeText(column, trans)}` : label;
   return (
-    <th
+    <SortHeading
       data-kind={kind}
       data-number={isNumber || undefined}
-      aria-sort={isSorted ? direction : 'none'}
       title={title}
+      sorted={directionOf(order, key)}
+      onSort={() => onOrder({ key, down: isSorted ? !order.down : downFirst })}
       onContextMenu={event => {
         if (kind === 'metric') {
           event.preventDefault();
@@ -96,21 +92,8 @@ function ColumnHead({
         }
       }}
     >
-      <button
-        type="button"
-        tabIndex={-1}
-        onClick={() =>
-          onOrder({ key, down: isSorted ? !order.down : downFirst })
-        }
-      >
-        <span className="jp-t9k-Runs-label">{label}</span>
-        {isSorted && (
-          <Icon
-            of={order.down ? caretDownEmptyThinIcon : caretUpEmptyThinIcon}
-          />
-        )}
-      </button>
-    </th>
+      <span className="jp-t9k-Runs-label">{label}</span>
+    </SortHeading>
   );
 }
 

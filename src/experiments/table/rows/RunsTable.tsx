@@ -1,8 +1,7 @@
 /** The table of runs. Only the rows near the visible part are in the document. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { useGridFocus } from '../../../common/grid/useGridFocus';
-import { useWindow } from '../../../common/grid/useWindow';
+import { WindowedTable } from '../../../ui/table/WindowedTable';
 import { ITableColumn } from '../../model/columns';
 import { ExperimentsModel } from '../../model/experiments';
 import { sharedNames, TableRow } from '../../model/rows';
@@ -16,7 +15,7 @@ import {
   nameWidth
 } from './layout';
 import { GroupRow, IRowActions, RunRow } from './RunRow';
-import { IKeyActions, useRunKeys } from './useRunKeys';
+import { IKeyActions, runKeys } from './runKeys';
 
 /** Heights in px at the default font size; the style sheet has the same numbers. */
 const ROW = 28;
@@ -38,11 +37,10 @@ interface IRunsTableProps {
 export function RunsTable(props: IRunsTableProps): React.JSX.Element {
   const { model, actions, width, trans } = props;
   const { rows, runs, selection, best, view, metric } = model;
-  const focus = useGridFocus();
-  const [isPointed, setPointed] = React.useState(false);
-  const isHeld = isPointed || focus.inside === 'body';
-  React.useLayoutEffect(() => model.hold(isHeld), [model, isHeld]);
-  React.useEffect(() => () => model.hold(false), [model]);
+  const hold = React.useCallback(
+    (isHeld: boolean) => model.hold(isHeld),
+    [model]
+  );
   const columns = React.useMemo(
     () => fittingColumns(model.columns, view.order.key, width),
     [model.columns, view.order.key, width]
@@ -50,15 +48,10 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
   const shared = React.useMemo(() => sharedNames(rows), [rows]);
   const keys = React.useMemo(() => rows.map(({ key }) => key), [rows]);
   const heights = React.useMemo(() => rows.map(() => ROW), [rows]);
-  const list = useWindow(keys, heights);
-  const onKeyDown = useRunKeys(model, actions, list.reveal, focus.props.ref);
-  const [first, last] = list.range;
   const bestOf = useBest(best);
   const count = runs.filter(({ id }) => selection.ids.has(id)).length;
-  const total = columns.reduce(
-    (sum, column) => sum + columnWidth(column, width),
-    0
-  );
+  const widths = columns.map(column => columnWidth(column, width));
+  const allWidths = [CHECK_WIDTH, null, ...widths, ACTIONS_WIDTH];
   const renderRow = (row: TableRow, index: number): React.JSX.Element =>
     row.kind === 'group' ? (
       <GroupRow
@@ -91,39 +84,20 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
     model.selection = model.selection.set(ids, isSelected);
   };
   return (
-    <div
-      className="jp-t9k-Grid jp-t9k-Runs"
-      ref={list.ref}
-      onScroll={list.onScroll}
-    >
-      <table
-        className="jp-t9k-Table"
-        role="grid"
-        aria-label={trans.__('Runs')}
-        aria-rowcount={rows.length + 1}
-        aria-multiselectable
-        style={{
-          minWidth: total + nameWidth(width) + CHECK_WIDTH + ACTIONS_WIDTH
-        }}
-        {...focus.props}
-        onKeyDown={event => {
-          onKeyDown(event);
-          if (!event.defaultPrevented) {
-            focus.props.onKeyDown(event);
-          }
-        }}
-      >
-        <colgroup>
-          <col style={{ width: CHECK_WIDTH }} />
-          <col />
-          {columns.map(column => (
-            <col
-              key={column.key}
-              style={{ width: columnWidth(column, width) }}
-            />
-          ))}
-          <col style={{ width: ACTIONS_WIDTH }} />
-        </colgroup>
+    <WindowedTable
+      label={trans.__('Runs')}
+      className="jp-t9k-Runs"
+      role="grid"
+      isMultiselectable
+      rows={rows}
+      keys={keys}
+      heights={heights}
+      widths={allWidths}
+      minWidth={allWidths.reduce<number>(
+        (sum, each) => sum + (each ?? nameWidth(width)),
+        0
+      )}
+      head={
         <Head
           columns={columns}
           order={view.order}
@@ -133,18 +107,11 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
           onMenu={actions.openColumnMenu}
           trans={trans}
         />
-        <tbody
-          onPointerEnter={() => setPointed(true)}
-          onPointerLeave={() => setPointed(false)}
-        >
-          <Space height={list.offsets[first]} />
-          {rows
-            .slice(first, last)
-            .map((row, index) => renderRow(row, first + index))}
-          <Space height={list.offsets[rows.length] - list.offsets[last]} />
-        </tbody>
-      </table>
-    </div>
+      }
+      renderRow={renderRow}
+      rowKeys={runKeys(model, actions)}
+      onHold={hold}
+    />
   );
 }
 
@@ -157,13 +124,4 @@ function useBest(
     best.forEach((id, key) => keys.set(id, `${keys.get(id) ?? ''}${key}\n`));
     return keys;
   }, [best]);
-}
-
-/** Empty row with the height of the rows that are not in the document. */
-function Space({ height }: { height: number }): React.JSX.Element | null {
-  return height > 0 ? (
-    <tr aria-hidden className="jp-t9k-Table-space">
-      <td style={{ height }} />
-    </tr>
-  ) : null;
 }

@@ -1,20 +1,20 @@
 /** Toolbar of the table of runs. */
 import { InputDialog } from '@jupyterlab/apputils';
 import { FileDialog } from '@jupyterlab/filebrowser';
-import { ellipsesIcon, folderIcon } from '@jupyterlab/ui-components';
+import { folderIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { IMenuItem, openMenu } from '../../../common/menu';
-import { IconButton } from '../../../ui/Buttons';
+import { IMenuItem } from '../../../common/menu';
+import { ColumnsButton } from '../../../ui/table/ColumnsButton';
 import { FilterField } from '../../../ui/filter/FilterField';
 import { Icon } from '../../../ui/Icon';
 import { problemText } from '../../../ui/filter/filterProblem';
-import { MenuButton } from '../../../ui/MenuButton';
+import { MenuButton, MoreButton } from '../../../ui/MenuButton';
 import { IExperimentsLab } from '../../host';
 import { ExperimentsModel } from '../../model/experiments';
 import { folderOfRun, parentsOf } from '../../model/folders';
 import { DEFAULT_VIEW, GROUPS } from '../../model/view';
 import { RunActions } from '../actions';
-import { ColumnsPane } from './ColumnsPane';
+import { ColumnList } from './ColumnList';
 import { askViewName } from '../dialogs';
 import { countText, folderText, formatScalar, groupText } from '../text';
 
@@ -33,12 +33,6 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
   const { model, lab } = props;
   const { trans } = lab;
   const { view } = model;
-  const [isOpen, setOpen] = React.useState(false);
-  const columns = React.useRef<HTMLButtonElement>(null);
-  const close = React.useCallback((): void => {
-    setOpen(false);
-    columns.current?.focus();
-  }, []);
   return (
     <div className="jp-t9k-Runs-toolbar">
       <FilterField
@@ -73,25 +67,14 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
       <MenuButton label={trans.__('Group by')} items={() => groupItems(props)}>
         <span>{groupText(view.group, trans)}</span>
       </MenuButton>
-      <span className="jp-t9k-Runs-columns">
-        <button
-          ref={columns}
-          type="button"
-          className="jp-t9k-Button"
-          aria-haspopup="dialog"
-          aria-expanded={isOpen}
-          onPointerDown={event => event.preventDefault()}
-          onClick={() => (isOpen ? close() : setOpen(true))}
-        >
-          {trans.__('Columns')}
-        </button>
-        {isOpen && <ColumnsPane model={model} onClose={close} trans={trans} />}
-      </span>
-      <IconButton
-        icon={ellipsesIcon}
+      <ColumnsButton
+        list={search => <ColumnList {...{ model, search, trans }} />}
+        onDefault={() => model.change({ columns: null })}
+        trans={trans}
+      />
+      <MoreButton
         label={trans.__('Views and more')}
-        aria-haspopup="menu"
-        onClick={event => openMenu(event.currentTarget, moreItems(props))}
+        items={() => moreItems(props)}
       />
     </div>
   );

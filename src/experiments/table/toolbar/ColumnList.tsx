@@ -1,4 +1,4 @@
-/** Pane that chooses the columns of the table. */
+/** List of the columns that the table of runs can show. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { openMenu } from '../../../common/menu';
@@ -11,32 +11,16 @@ import { columnLabel, modeText } from '../text';
 /** Columns of a group that are listed before the user asks for all. */
 const FEW = 8;
 
-interface IColumnsPaneProps {
+interface IColumnListProps {
   model: ExperimentsModel;
-  onClose(): void;
+  /** Text in the names of the listed columns, in lower case. */
+  search: string;
   trans: TranslationBundle;
 }
 
 /** Lists all columns by kind. Hyperparameters that differ between the runs come first. */
-export function ColumnsPane(props: IColumnsPaneProps): React.JSX.Element {
-  const { model, onClose, trans } = props;
-  const [search, setSearch] = React.useState('');
-  const pane = React.useRef<HTMLDivElement>(null);
-  // A press on something that takes no focus, such as a row's text, closes the pane, too.
-  React.useEffect(() => {
-    const onPress = ({ target }: PointerEvent): void => {
-      const around = pane.current?.parentElement;
-      const isOutside =
-        target instanceof Element &&
-        !around?.contains(target) &&
-        !isMenu(target);
-      if (isOutside) {
-        onClose();
-      }
-    };
-    document.addEventListener('pointerdown', onPress, true);
-    return () => document.removeEventListener('pointerdown', onPress, true);
-  }, [onClose]);
+export function ColumnList(props: IColumnListProps): React.JSX.Element {
+  const { model, trans } = props;
   const all = model.allColumns;
   const parameters = all.filter(({ kind }) => kind === 'parameter');
   const differing = parameters.filter(({ distinct }) => distinct > 1);
@@ -64,52 +48,12 @@ export function ColumnsPane(props: IColumnsPaneProps): React.JSX.Element {
     { title: trans.__('More'), columns: of('curve', 'tags', 'labels', 'note') }
   ];
   return (
-    <div
-      ref={pane}
-      role="dialog"
-      aria-label={trans.__('Columns')}
-      className="jp-t9k-Runs-pane"
-      onKeyDown={event => {
-        if (event.key === 'Escape') {
-          event.stopPropagation();
-          onClose();
-        }
-      }}
-      onBlur={event => {
-        const to = event.relatedTarget;
-        if (to && !event.currentTarget.contains(to) && !isMenu(to)) {
-          onClose();
-        }
-      }}
-    >
-      <input
-        type="search"
-        autoFocus
-        aria-label={trans.__('Find a column')}
-        placeholder={trans.__('Find a column')}
-        value={search}
-        onChange={event => setSearch(event.target.value)}
-      />
-      <div className="jp-t9k-Runs-paneList">
-        {groups.map(({ title, columns }) => (
-          <ColumnGroup
-            key={title}
-            {...props}
-            title={title}
-            columns={columns}
-            search={search.toLowerCase()}
-          />
-        ))}
-      </div>
-      <LinkButton onClick={() => model.change({ columns: null })}>
-        {trans.__('Back to the default')}
-      </LinkButton>
-    </div>
+    <>
+      {groups.map(({ title, columns }) => (
+        <ColumnGroup key={title} {...props} title={title} columns={columns} />
+      ))}
+    </>
   );
-}
-
-function isMenu(element: Element): boolean {
-  return element.closest('.lm-Menu') !== null;
 }
 
 function ColumnGroup({
@@ -118,10 +62,9 @@ function ColumnGroup({
   columns,
   search,
   trans
-}: IColumnsPaneProps & {
+}: IColumnListProps & {
   title: string;
   columns: readonly ITableColumn[];
-  search: string;
 }): React.JSX.Element | null {
   const [isLong, setLong] = React.useState(false);
   const shown = new Set(model.view.columns ?? defaultKeys(model.allColumns));
