@@ -1,7 +1,4 @@
-import {
-  addressSearch,
-  pageOfAddress
-} from '../../../src/experiments/address';
+import { addressSearch, pageOfAddress } from '../../../src/experiments/address';
 import { namesOf, pandasOf } from '../../../src/experiments/run/actions';
 import { markedMetric } from '../../../src/experiments/run/model/best';
 import {
