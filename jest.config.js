@@ -27,13 +27,14 @@ module.exports = {
   ],
   roots: ['src', 'tests/frontend'],
   setupFiles: [...jupyterlab.setupFiles, '<rootDir>/tests/frontend/setup.ts'],
+  setupFilesAfterEnv: ['<rootDir>/tests/frontend/patience.ts'],
   testRegex: '\\.spec\\.tsx?$',
   transform: {
     ...jupyterlab.transform,
     '^.+\\.tsx?$': [transform, { typed: true }],
     '^.+\\.jsx?$': [transform, { typed: false }]
   },
-  // Busy machines need more than the usual five seconds.
-  testTimeout: 60_000,
+  // Loaded machines need more than the usual five seconds.
+  testTimeout: 300_000,
   transformIgnorePatterns: [`/node_modules/(?!${esModules}).+`]
 };

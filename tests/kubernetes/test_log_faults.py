@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime, timezone
@@ -29,6 +30,7 @@ from jupyterlab_t9kjob.logs.storage.index import TimeIndex
 from jupyterlab_t9kjob.logs.storage.lease import Lease
 from tests.kubernetes.fakeapi import Call, FakeApi, refuse, write_kubeconfig
 from tests.local.disks import small_disk
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -163,12 +165,13 @@ class Bench:
         return files[stream].path.read_bytes() if stream in files and files[stream].path.exists() else b""
 
     async def until(self, reached: Callable[[dict[str, LogStream]], Any]) -> dict[str, LogStream]:
-        for _ in range(3000):
+        end = time.monotonic() + PATIENCE
+        while True:
             streams = {file.stream.id: file.stream for file in await self.logs.files()}
             if reached(streams):
                 return streams
+            assert time.monotonic() < end, (streams, self.server.asked[:20])
             await asyncio.sleep(0.01)
-        raise AssertionError((streams, self.server.asked[:20]))
 
     async def has(self, expected: bytes, stream: str = OUT) -> dict[str, LogStream]:
         return await self.until(lambda streams: stream in streams and streams[stream].size >= len(expected))
@@ -276,7 +279,7 @@ async def test_who_comes_while_a_log_is_let_go_of_gets_its_lines(tmp_path: Path,
     def slowly(lease: Lease) -> None:
         if not lease.valid:  # the second time, as the last thing
             loop.call_soon_threadsafe(releases.set)
-            released.wait(10)
+            released.wait(PATIENCE)
         release(lease)
 
     async with bench(tmp_path, always=False) as job:
@@ -542,11 +545,10 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
         keeper, _cluster, seen = keeping(job, tmp_path, mine=True, phase="Running")
 
         async def are_open(number: int) -> None:
-            for _ in range(3000):
-                if counts and counts[-1] == number:
-                    return
+            end = time.monotonic() + PATIENCE
+            while not counts or counts[-1] != number:
+                assert time.monotonic() < end, counts
                 await asyncio.sleep(0.01)
-            raise AssertionError(counts)
 
         for replicas, followed in ((2, 2), (4, 0)):
             job.update(*[running()] * replicas, tell=False)
@@ -573,11 +575,10 @@ async def test_who_looks_is_told_what_is_written_until_that_ends(tmp_path: Path)
         told: list[int] = []
 
         async def written(number: int) -> None:
-            for _ in range(3000):
-                if told and told[-1] == len(text(0, number)):
-                    return
+            end = time.monotonic() + PATIENCE
+            while not told or told[-1] != len(text(0, number)):
+                assert time.monotonic() < end, told
                 await asyncio.sleep(0.01)
-            raise AssertionError(told)
 
         def note() -> None:
             told.extend(path.stat().st_size for path in (tmp_path / "logs").glob("*.log"))
@@ -607,7 +608,7 @@ async def test_who_looks_is_told_of_ranks_when_their_lines_have_a_time(tmp_path:
         for number in range(3):
             told.clear()
             log.write_bytes(text(0, number + 1))
-            with anyio.fail_after(60):
+            with anyio.fail_after(PATIENCE):
                 await told.wait()
             (file,) = (file for file in await job.logs.files() if file.stream.source == "rank")
             times = TimeIndex(file.index)
@@ -623,9 +624,9 @@ async def test_who_goes_while_the_log_of_an_ended_job_is_fetched_looks_no_more(t
         job.update(running(), tell=False)
         keeper, _cluster, seen = keeping(job, tmp_path, mine=False, phase="Succeeded")
         looking = asyncio.create_task(keeper.subscribe(seen))
-        for _ in range(3000):
-            if counts:
-                break
+        end = time.monotonic() + PATIENCE
+        while not counts:
+            assert time.monotonic() < end
             await asyncio.sleep(0.01)
         assert keeper.is_live("1")
         looking.cancel()
@@ -643,7 +644,7 @@ async def test_who_looks_is_told_also_after_the_cluster_has_been_turned_to_anew(
         told = asyncio.Event()
 
         async def is_told(number: int) -> None:
-            with anyio.fail_after(60):
+            with anyio.fail_after(PATIENCE):
                 while text(0, number) not in [path.read_bytes() for path in (tmp_path / "logs").glob("*.log")]:
                     await told.wait()
                     told.clear()

@@ -20,6 +20,7 @@ from jupyterlab_t9kjob.engines.kubernetes.cluster.staleness import trouble_of
 from tests.kubernetes.fakeapi import Act, Certificates, FakeApi, FakeProxy, refuse
 from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
 from tests.kubernetes.test_transport import connect
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -74,7 +75,7 @@ async def test_a_refusal_is_named_and_says_what_to_do(
 
 async def until(ask: Callable[[], Any], reached: Callable[[ClusterInfo], bool]) -> ClusterInfo:
     """Ask an engine until what it says of its cluster is as wanted; nobody announces that."""
-    with anyio.fail_after(30):
+    with anyio.fail_after(PATIENCE):
         while True:
             info = (await ask()).cluster
             assert isinstance(info, ClusterInfo)

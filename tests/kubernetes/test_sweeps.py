@@ -34,7 +34,7 @@ async def waiting(bench: Bench, job: Job) -> Job:
 async def test_one_lab_starts_the_next_job_and_another_one_takes_over(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep_runner, "LEASE_SECONDS", 4.0)
+    monkeypatch.setattr(sweep_runner, "LEASE_SECONDS", 12.0)
     monkeypatch.setattr(sweep_runner, "POLL_SECONDS", 1.0)
     async with serving(kube, image, tmp_path / "a") as bench, serving(kube, image, tmp_path / "b") as other:
         first, second = JobService(Engines(bench.engines)), JobService(Engines(other.engines))
@@ -64,9 +64,9 @@ async def test_one_lab_starts_the_next_job_and_another_one_takes_over(
         assert worse.reason.sentence == "Stopped by the sweep: best loss 2 up to step 3, median of the others 1"
         # Both labs see the sweep. The first one takes the lease and ends, and the second one goes on.
         lease = bench.engines["kubeflow"].lease_sweep
-        assert await lease(jobs[1].uid, "first", 4.0)
-        assert not await other.engines["kubeflow"].lease_sweep(jobs[1].uid, "second", 4.0)
-        assert await lease(jobs[1].uid, "first", 4.0)
+        assert await lease(jobs[1].uid, "first", 12.0)
+        assert not await other.engines["kubeflow"].lease_sweep(jobs[1].uid, "second", 12.0)
+        assert await lease(jobs[1].uid, "first", 12.0)
         runner = SweepRunner(second)
         await runner.start()
         try:

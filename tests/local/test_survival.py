@@ -109,7 +109,7 @@ async def test_a_killed_server_loses_nothing(bench: Bench, server: Any) -> None:
     other = make_engine(bench.home, bench.root)
     await other.start()
     (found,) = await other.jobs()
-    assert time.monotonic() - started < 30  # it waits for nobody
+    assert time.monotonic() - started < 120  # it waits for nobody
     assert (found.uid, found.phase) == (uid, "Running")
     await other.stop()
 

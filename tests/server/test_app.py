@@ -185,10 +185,10 @@ async def test_stop_ends_everything_in_bounded_time(fakes: SimpleNamespace, app:
     app.stopping = False
     await app.services()
     monkeypatch.setattr(app_module, "STOP_SECONDS", 0.1)
-    monkeypatch.setattr(fakes.engine, "stop", lambda: asyncio.sleep(60))
+    monkeypatch.setattr(fakes.engine, "stop", lambda: asyncio.sleep(600))
     began = time.monotonic()
     await app.stop_extension()
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 300
 
 
 async def test_a_page_that_comes_back_starts_nothing(fakes: SimpleNamespace, app: T9kJobApp, open_page, api: Api):

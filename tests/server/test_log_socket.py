@@ -85,7 +85,7 @@ async def test_a_log_that_takes_long_to_open_holds_up_no_other(
 
     waiting = asyncio.create_task(look(slow.id))
     await opening.asked.wait()
-    with anyio.fail_after(30):
+    with anyio.fail_after(PATIENCE):
         await look(quick.id)
     opening.gone_on.set()
     await waiting

@@ -205,7 +205,6 @@ async def test_a_full_disk_and_a_read_only_one(ask: Ask, news: News, jp_root_dir
 
 async def test_a_disk_that_hangs(ask: Ask, news: News, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(disk_threads, "ANSWER_SECONDS", 0.2)
-    monkeypatch.setattr(disk_threads, "PROBE_SECONDS", 0.2)
     monkeypatch.setattr(board_module, "WATCH_SECONDS", 0.1)
     (jp_root_dir / "hangs").mkdir()
     Events(jp_root_dir / "well").add("loss", [1.0])
@@ -229,7 +228,6 @@ async def test_a_start_waits_for_a_disk_that_hangs(
     ask: Ask, news: News, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk_threads, "ANSWER_SECONDS", 0.2)
-    monkeypatch.setattr(disk_threads, "PROBE_SECONDS", 0.2)
     monkeypatch.setattr(board_module, "WATCH_SECONDS", 0.1)
     folder = jp_root_dir / "hangs"
     folder.mkdir()

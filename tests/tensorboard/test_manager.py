@@ -262,4 +262,4 @@ async def test_data_that_arrives_is_told(
     arrived = await news.until(lambda found: found.has_data)
     assert arrived.last_data_at is not None
     newest = max(path.stat().st_mtime for path in log_dir.iterdir())
-    assert abs(arrived.last_data_at - newest) < 5
+    assert abs(arrived.last_data_at - newest) < 60

@@ -226,7 +226,7 @@ async def test_hostile_answers(
     ask: Ask, backend: Any, manager: TensorBoardManager, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     caplog: Any, answer: bytes, codes: set[int],
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 2.0)
+    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 20.0)
     path = str(tmp_path / "hostile")
 
     async def say(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -311,7 +311,7 @@ async def test_a_slow_browser_gets_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Only a standstill ends an answer, however long it takes."""
-    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 4.0)
+    monkeypatch.setattr(proxy, "SILENCE_SECONDS", 5.0)
     stream = IOStream(socket.create_connection(("127.0.0.1", jp_http_port)), max_buffer_size=2 * LARGE)
     request = f"GET {jp_base_url}t9kjob/{PAGE}large HTTP/1.1\r\nHost: localhost\r\n"
     request += "".join(f"{name}: {value}\r\n" for name, value in jp_auth_header.items())

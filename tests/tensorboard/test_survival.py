@@ -93,6 +93,7 @@ async def test_it_hangs(
     before = set(endpoint.streams)
     asking = asyncio.create_task(ask(board["url"] + "data/runs"))
     await until(lambda: bool(endpoint.streams - before))
+    patient = board_module.PROBE_SECONDS
     monkeypatch.setattr(board_module, "PROBE_SECONDS", 2.0)  # not before: it may be slow, and the request too
     waiting = await asking
     assert waiting.code == 502
@@ -107,12 +108,15 @@ async def test_it_hangs(
     assert page.headers["Content-Type"].startswith("text/html")
     assert "TensorBoard takes requests but answers none" in page.body.decode()
     # it comes back by itself
+    monkeypatch.setattr(board_module, "PROBE_SECONDS", patient)
     process.resume()
     await news.until(lambda found: found.status == "running")
     assert await scalars(ask, board, board["label"], "loss", 1)
     # or by a restart, which leaves nothing of it
     process.suspend()
+    monkeypatch.setattr(board_module, "PROBE_SECONDS", 2.0)
     await news.until(lambda found: found.status == "unresponsive")
+    monkeypatch.setattr(board_module, "PROBE_SECONDS", patient)
     assert (await ask(f"tensorboards/{board['id']}/restart", "POST")).code == 200
     assert await scalars(ask, board, board["label"], "loss", 1)
     await until(partial(gone, everything))

@@ -182,8 +182,7 @@ test('a job: tabs, progress, grid, log', async ({ page, tmpPath }) => {
   const job = jobTab(page);
   await expect(job.getByRole('progressbar')).toHaveAttribute(
     'aria-valuetext',
-    /^Epoch 4 of 10/,
-    { timeout: 120_000 }
+    /^Epoch 4 of 10/
   );
   await expectAccessible(page);
 

@@ -114,7 +114,6 @@ async function picture(page: Page, name: string): Promise<void> {
 }
 
 test('the table of all jobs', async ({ page }) => {
-  test.setTimeout(300_000);
   page.setDefaultTimeout(60_000);
   const lab = new OwnLab('all-jobs');
   try {

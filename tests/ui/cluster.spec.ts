@@ -61,7 +61,7 @@ async function openCapacity(page: Page, { url }: OwnLab): Promise<Locator> {
     await sidebar.getByRole('button', { name: 'More' }).click();
     await page
       .getByRole('menuitem', { name: 'Show Cluster Nodes' })
-      .click({ timeout: 2000 });
+      .click({ timeout: 4000 });
   }).toPass();
   return sidebar;
 }
@@ -94,7 +94,6 @@ for (const [engine, kind, isFirst] of [
   ['T9k', 'PyTorchTrainingJob', false]
 ] as const) {
   test(`${engine}: from a right click to a model`, async ({ page }) => {
-    test.setTimeout(600_000);
     const form = await openForm(page, engine);
 
     await test.step('the form is filled for the cluster', async () => {
@@ -138,8 +137,7 @@ for (const [engine, kind, isFirst] of [
         job.getByRole('heading', { name: /^train-\d/ })
       ).toBeVisible();
       await expect(job.locator('.jp-t9k-JobHeader')).toContainText(
-        'Succeeded at',
-        { timeout: 180_000 }
+        'Succeeded at'
       );
       await job.getByRole('tab', { name: 'Logs' }).click();
       const log = job.getByRole('log');
@@ -215,9 +213,7 @@ test('an image that can’t be pulled is said on the job', async ({ page }) => {
   const job = page.locator('.jp-t9k-Job:visible');
   await job.getByRole('tab', { name: /^Replicas/ }).click();
   const row = job.getByRole('row', { name: /worker-0/ });
-  await expect(row).toContainText(/ErrImagePull|ImagePullBackOff/, {
-    timeout: 120_000
-  });
+  await expect(row).toContainText(/ErrImagePull|ImagePullBackOff/);
   await expect(row).toContainText(image);
   await expect(job.locator('.jp-t9k-JobHeader')).toContainText(image);
   await job.getByRole('tab', { name: 'Logs' }).click();

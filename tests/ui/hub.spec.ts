@@ -126,7 +126,6 @@ test.describe('behind JupyterHub', () => {
       .click();
     const restarted = await popup;
     await restarted.waitForURL(`${hub.server('alice')}/lab*`, {
-      timeout: 240_000,
       waitUntil: 'domcontentloaded' // a page that is closed while it is being replaced may take minutes
     });
     await restarted.close();

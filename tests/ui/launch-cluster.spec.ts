@@ -390,7 +390,7 @@ test('a file of YAML opens the form with it', async ({ page, tmpPath }) => {
   await expect(async () => {
     await page.keyboard.press('Escape');
     await openMenu(/^Name: job\.yaml/);
-    await item.click({ timeout: 1000 });
+    await item.click({ timeout: 4000 });
   }).toPass();
   const form = page.getByRole('form', { name: 'Run job.yaml' });
   await expect(form.getByLabel('Name', { exact: true })).toHaveValue(

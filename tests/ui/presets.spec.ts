@@ -18,7 +18,6 @@ time.sleep(600)
 const REASON = 'The machine is cleaned up at night.';
 
 test('presets, locks and a clone', async ({ page }) => {
-  test.setTimeout(300_000);
   page.setDefaultTimeout(60_000);
   const lab = new OwnLab('presets', {
     traits: {

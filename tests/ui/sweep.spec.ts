@@ -83,7 +83,7 @@ test('four jobs of a script, two at a time', async ({ page, tmpPath }) => {
     await expect(results.getByRole('row')).toHaveCount(5);
     await expect(
       results.getByRole('row', { name: /^wait-\d-1 0\.1 16 best 0\.1 0\.3 3/ })
-    ).toBeVisible({ timeout: 60_000 });
+    ).toBeVisible();
     await page.screenshot({ path: '../../build/ui/sweep-compare.png' });
   });
 

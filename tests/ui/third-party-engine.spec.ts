@@ -18,7 +18,6 @@ for number in itertools.count():
 const ODD = /undefined|null|NaN|namespace|image|\bGPU|shared memory|YAML/i;
 
 test('a job of an engine of another distribution', async ({ page }) => {
-  test.setTimeout(300_000);
   const lab = new OwnLab('third-party', {
     args: ['--SimpleProcesses.enabled=True']
   });

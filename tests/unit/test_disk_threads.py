@@ -19,15 +19,14 @@ from tests.local.harness import eventually
 
 pytestmark = pytest.mark.asyncio
 
-BOUND = 10.0
+BOUND = 60.0
 """Far more than the limits below add up to, and a call on a hung disk never returns."""
 
 
 @pytest.fixture(autouse=True)
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A disk that answers has the product's time to answer a probe: a loaded machine may need it.
     monkeypatch.setattr(disk_threads, "ANSWER_SECONDS", 0.3)
-    monkeypatch.setattr(disk_threads, "PROBE_SECONDS", 0.3)
-    monkeypatch.setattr(disk_threads, "LONGEST_SECONDS", 1.0)
     monkeypatch.setattr(disk_threads, "IDLE_SECONDS", 0.05)
 
 
@@ -41,7 +40,9 @@ def threads(disk: HungDisk) -> int:
     return sum(thread.name in (f"disk {disk.path}", "disk probe") for thread in threading.enumerate())
 
 
-async def test_a_disk_that_does_not_answer_holds_up_itself_alone(hung: HungDisk, tmp_path: Path) -> None:
+async def test_a_disk_that_does_not_answer_holds_up_itself_alone(
+    hung: HungDisk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     script = hung.path / "train.py"
     begun = time.monotonic()
     answers = await asyncio.gather(*(on_disk(script, script.read_text) for _ in range(50)), return_exceptions=True)
@@ -54,9 +55,10 @@ async def test_a_disk_that_does_not_answer_holds_up_itself_alone(hung: HungDisk,
     assert threads(hung) <= disk_threads.WIDTH + 1
     # from now on it is known
     begun = time.monotonic()
-    with pytest.raises(Unavailable, match="does not answer"):
+    with monkeypatch.context() as patient, pytest.raises(Unavailable, match="does not answer"):
+        patient.setattr(disk_threads, "ANSWER_SECONDS", 2 * BOUND)
         await on_disk(script, script.read_text)
-    assert time.monotonic() - begun < disk_threads.ANSWER_SECONDS
+    assert time.monotonic() - begun < BOUND
     # all else goes on
     (tmp_path / "other.py").write_text("pass")
     assert await on_disk(tmp_path / "other.py", (tmp_path / "other.py").read_text) == "pass"
@@ -91,26 +93,28 @@ async def test_every_disk_of_a_call_must_answer(hung: HungDisk, tmp_path: Path) 
     assert called == []
 
 
-async def test_a_disk_that_answers_may_be_slow(tmp_path: Path) -> None:
+async def test_a_disk_that_answers_may_be_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go_on = threading.Event()
     call = asyncio.create_task(on_disk(tmp_path, go_on.wait))
     await asyncio.sleep(2 * disk_threads.ANSWER_SECONDS)
     go_on.set()
     assert await call
     go_on.clear()
+    monkeypatch.setattr(disk_threads, "LONGEST_SECONDS", 1.0)
     with pytest.raises(Unavailable, match="was not done after") as slow:
         await on_disk(tmp_path, go_on.wait)
     go_on.set()
     assert slow.value.code == "DiskSlow"
 
 
-async def test_a_file_that_hangs_on_a_disk_that_answers(tmp_path: Path) -> None:
+async def test_a_file_that_hangs_on_a_disk_that_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with small_disk(tmp_path / "disk"):
         inner = tmp_path / "disk" / "pipe"
         os.mkfifo(inner)
-        with pytest.raises(Unavailable, match="was not done after"):
+        with monkeypatch.context() as short, pytest.raises(Unavailable, match="was not done after"):
+            short.setattr(disk_threads, "LONGEST_SECONDS", 1.0)
             await on_disk(inner, inner.read_bytes)
         assert await on_disk(pipe, pipe.is_fifo)
         os.close(os.open(inner, os.O_WRONLY))

@@ -77,7 +77,7 @@ def slow_index(monkeypatch: pytest.MonkeyPatch) -> tuple[Event, Event]:
 
     def append(descriptor: int, time: float, size: int) -> None:
         waits.set()
-        assert goes_on.wait(20)
+        assert goes_on.wait(PATIENCE)
         plain(descriptor, time, size)
 
     monkeypatch.setattr(index, "append", append)

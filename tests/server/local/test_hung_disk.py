@@ -20,15 +20,15 @@ from tests.patience import PATIENCE
 from tests.server.conftest import Answer, Api, ended
 from tests.server.local.conftest import Place
 
-BOUND = 20.0
+BOUND = 120.0
 """Seconds for any answer: far more than the limits below add up to. A call on a hung disk never returns."""
 WAITING = "import pathlib, time\nwhile not pathlib.Path('enough').exists(): time.sleep(0.02)\n"
 
 
 @pytest.fixture(autouse=True)
 def short_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A disk that answers has the product's time to answer a probe: a loaded machine may need it.
     monkeypatch.setattr(disk_threads, "ANSWER_SECONDS", 0.5)
-    monkeypatch.setattr(disk_threads, "PROBE_SECONDS", 0.5)
 
 
 @pytest.fixture

@@ -72,7 +72,7 @@ export class Hub {
         ({ ok }) => ok,
         () => false
       );
-    await expect.poll(answers, { timeout: 240_000 }).toBe(true);
+    await expect.poll(answers).toBe(true);
   }
 
   /** End it with its proxy and all servers. */
@@ -112,14 +112,12 @@ export class Hub {
     await page.getByLabel('Username').fill(user);
     await page.getByLabel('Password').fill('secret');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL(`${this.server(user)}/lab*`, { timeout: 240_000 });
+    await page.waitForURL(`${this.server(user)}/lab*`);
     await page.locator('.jp-Launcher-body').waitFor();
   }
 
   private async _server(user: string, ready: boolean): Promise<void> {
-    await expect
-      .poll(() => this._isReady(user), { timeout: 240_000 })
-      .toBe(ready);
+    await expect.poll(() => this._isReady(user)).toBe(ready);
   }
 
   private async _isReady(user: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import { expect, galata, test as base } from '@jupyterlab/galata';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import type { APIRequestContext, Locator, Page } from '@playwright/test';
 import path from 'path';
+import './galata';
 import type { Job, JobSpecInput } from '../../../src/api/types';
 
 export { expect };
@@ -246,8 +247,7 @@ export async function submit(
 export async function waitForPhase(
   page: Lab,
   id: string,
-  phase: string,
-  timeout = 120_000
+  phase: string
 ): Promise<Job> {
   let job: Job | undefined;
   await expect
@@ -257,7 +257,7 @@ export async function waitForPhase(
         job = await response.json();
         return job?.phase;
       },
-      { timeout, message: `phase of ${id}` }
+      { message: `phase of ${id}` }
     )
     .toBe(phase);
   return job as Job;

@@ -9,6 +9,7 @@ import pytest
 
 from jupyterlab_t9kjob.engines.kubernetes.jobs import change_publisher
 from jupyterlab_t9kjob.engines.kubernetes.jobs.change_publisher import ChangePublisher
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -29,7 +30,7 @@ async def test_all_that_wait_have_their_turn_a_few_at_a_time(monkeypatch: pytest
         came.set()
 
     async def until_told(*uids: str, times: int) -> None:
-        with anyio.fail_after(60):
+        with anyio.fail_after(PATIENCE):
             while any(told[uid] < times for uid in uids):
                 came.clear()
                 await came.wait()

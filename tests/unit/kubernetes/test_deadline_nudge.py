@@ -16,6 +16,7 @@ from jupyterlab_t9kjob.engines.kubernetes.jobs.deadline_nudge import DeadlineNud
 from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Record
 from jupyterlab_t9kjob.engines.kubernetes.jobs.tracked_job import TrackedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -58,7 +59,7 @@ async def test_a_job_is_read_again_only_in_another_state(monkeypatch: pytest.Mon
     cluster = SimpleNamespace(api=SimpleNamespace(patch=patch), rights=lambda _kind, _namespace: {})
     table = DeadlineNudge(kind, cast(Cluster, cluster), jobs)
     table.start()
-    with anyio.fail_after(60):
+    with anyio.fail_after(PATIENCE):
         for _ in range(3):
             await looked.acquire()
         assert (kind.asked, patched) == (["1"], [])

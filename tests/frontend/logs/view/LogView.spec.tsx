@@ -304,12 +304,8 @@ describe('LogView', () => {
     await settle();
     const unfolded = '.jp-t9k-LogRow-updates';
     expect(container.querySelector(unfolded)?.textContent).toBe('10%20%');
-    await waitFor(
-      () =>
-        expect(container.querySelector(unfolded)?.textContent).toBe(
-          '10%20%30%'
-        ),
-      { timeout: 10_000 }
+    await waitFor(() =>
+      expect(container.querySelector(unfolded)?.textContent).toBe('10%20%30%')
     );
   });
 
