@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tests.local.forks import Forked, fork_server
 from tests.patience import PATIENCE
 
 TOKEN = "a-token-of-the-tests"
@@ -100,7 +101,7 @@ class Lab:
         self._prefix, self._options = prefix, options
         self._environment, self._umask = environment or {}, umask
         self._traits = {"grace_seconds": 10.0, **traits}
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: subprocess.Popen[bytes] | Forked | None = None
         self._port = 0
 
     @property
@@ -135,25 +136,20 @@ class Lab:
     def _start_at(self, port: int) -> bool:
         """Start the server at a port and wait until it answers; return whether nobody else had taken the port."""
         self._port = port
-        main = ["-m", "jupyter_server"] if self._hostname is None else ["-c", NAMED.format(name=self._hostname)]
+        options = [
+            "--no-browser", "--allow-root", f"--port={self._port}", "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={self.root}", *self._options,
+        ]  # fmt: skip
+        environment = {
+            **os.environ,
+            "PYTHONPATH": f"{SPARED}{os.pathsep}{Path(__file__).parents[2]}",
+            "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
+            "JUPYTER_RUNTIME_DIR": str(self._folder / "run"),
+            **self._environment,
+        }
         with (self._folder / "server.log").open("ab") as log:
             begun = log.tell()
-            self._process = subprocess.Popen(
-                [
-                    *self._prefix, sys.executable, *main, "--no-browser", "--allow-root", f"--port={self._port}",
-                    "--ServerApp.port_retries=0", f"--IdentityProvider.token={TOKEN}",
-                    f"--ServerApp.root_dir={self.root}",
-                    *self._options,
-                ],
-                env={
-                    **os.environ,
-                    "PYTHONPATH": f"{SPARED}{os.pathsep}{Path(__file__).parents[2]}",
-                    "JUPYTER_CONFIG_DIR": str(self._folder / "config"),
-                    "JUPYTER_RUNTIME_DIR": str(self._folder / "run"),
-                    **self._environment,
-                },
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, umask=self._umask,
-            )  # fmt: skip
+            self._process = self._run(options, environment, log.fileno())
         end = time.monotonic() + PATIENCE
         while True:
             try:
@@ -166,6 +162,17 @@ class Lab:
                 if ended or time.monotonic() > end:
                     raise RuntimeError(self.log[-3000:]) from None
                 time.sleep(0.05)
+
+    def _run(self, options: list[str], environment: dict[str, str], log: int) -> subprocess.Popen[bytes] | Forked:
+        """Start a process of the server: by its command if the test chooses how, else as a fork, which is cheaper."""
+        own = self._prefix or self._options or self._hostname or self._umask != -1
+        if not own and sys.platform == "linux":
+            return fork_server(options, environment, log)
+        main = ["-m", "jupyter_server"] if self._hostname is None else ["-c", NAMED.format(name=self._hostname)]
+        return subprocess.Popen(
+            [*self._prefix, sys.executable, *main, *options],
+            env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, umask=self._umask,
+        )  # fmt: skip
 
     def kill(self) -> None:
         """End the server as a crash does."""
