@@ -126,7 +126,11 @@ class Lab:
         for part in (self.root, self._folder / "config", self._folder / "run"):
             part.mkdir(mode=0o700, exist_ok=True, parents=True)
         config = {
-            "ServerApp": {"jpserver_extensions": self._extensions},
+            "ServerApp": {
+                "jpserver_extensions": self._extensions,
+                # On a loaded machine a client of the tests may need longer than the usual 30 s to answer a ping.
+                "tornado_settings": {"ws_ping_interval": 1000 * PATIENCE},
+            },
             "T9kJobApp": {"home": self.home, **self._traits},
         }
         (self._folder / "config" / "jupyter_server_config.json").write_text(json.dumps(config, default=str))

@@ -52,7 +52,7 @@ async def submitted(lab: Lab, script: str, **fields: Any) -> str:
 
 
 async def ended(lab: Lab, ident: str) -> dict[str, Any]:
-    return await asyncio.to_thread(lab.until, ident, lambda job: job["phase"] in ENDED, 600)
+    return await asyncio.to_thread(lab.until, ident, lambda job: job["phase"] in ENDED)
 
 
 def resident(lab: Lab) -> int:

@@ -236,7 +236,7 @@ def test_a_line_of_quotes_does_not_take_long() -> None:
         data = notebook(line)
         with contextlib.suppress(SourceError):
             convert(data, "n.ipynb")
-    assert time.process_time() - began < 5
+    assert time.process_time() - began < 30
 
 
 def test_a_syntax_error_names_its_cell() -> None:

@@ -19,7 +19,7 @@ from .safetensors import printable
 
 MOST_COLUMNS: Final = 200
 _LONGEST_CELL: Final = 500
-_MOST_SECONDS: Final = 20
+_MOST_SECONDS: Final = 60
 _PROGRAM: Final = Path(__file__).with_name("parquet_program.py")
 
 

@@ -189,9 +189,11 @@ class Workspace:
         """Return the entries of the folders of the script's repository, the upper folders first, within limits."""
         if self._listed is None:
             self._listed = {}
-            ends = time.monotonic() + MAX_SEARCH_SECONDS
+            ends, clock = time.thread_time() + MAX_SEARCH_SECONDS, time.monotonic() + MAX_CLOCK_SECONDS
             waiting = [str(self._repository())]
-            while waiting and len(self._listed) < MAX_FOLDERS and time.monotonic() < ends:
+            while waiting and len(self._listed) < MAX_FOLDERS:
+                if time.thread_time() > ends or time.monotonic() > clock:
+                    break
                 folder = waiting.pop(0)
                 names, folders = _entries(folder)
                 self._listed[folder] = names

@@ -71,7 +71,7 @@ def test_bombs_do_not_go_off(name: str) -> None:
     error = refused(BOMBS[name])
     assert error.hint or error.code in ("EndlessAlias", "TooDeep", "WrongKind")
     # Of CPU time, with much to spare: going off takes minutes, or all memory.
-    assert time.process_time() - before < 30
+    assert time.process_time() - before < 120
 
 
 def test_aliases_that_mean_well_are_followed() -> None:

@@ -337,7 +337,7 @@ class Store:
         if lost or job.desired == "run":
             fresh = time.time() - record["created_at"] < STARTING_SECONDS
             created_elsewhere = job.started_at == 0 and fresh and phase == "Pending" and not lost
-            if not created_elsewhere and time.monotonic() - job.started_at >= STARTING_SECONDS:
+            if not created_elsewhere and not job.is_starting(STARTING_SECONDS):
                 self._revive(job)
             return
         with held(self._lock(job)) as free:
@@ -378,6 +378,7 @@ class Store:
                 stderr=words,
                 start_new_session=True,
             )
+        job.child = child
         self._children.append(child)
 
     # --- locks -------------------------------------------------------------------------------

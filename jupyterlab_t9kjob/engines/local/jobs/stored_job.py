@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +19,9 @@ from ..supervisor.records.record_schema import check_of
 from .progress_reader import LiveProgress
 
 T = TypeVar("T")
+
+LONGEST_START_SECONDS = 60.0
+"""Time that a supervisor whose process has not ended may take to appear in the record: a loaded machine is slow."""
 
 _is_record = check_of(Record)
 _is_plan = check_of(RunPlan)
@@ -48,6 +53,8 @@ class StoredJob:
         Progress that the log reports while the job runs.
     started_at
         When this server last started a supervisor, by the monotonic clock; 0 if it has not.
+    child
+        The supervisor that this server started last; None if it has started none.
     starts
         Number of supervisors that this server has started since the user's last request.
     attended_at
@@ -72,6 +79,7 @@ class StoredJob:
         self.silent_since: float | None = None
         self.progress = LiveProgress(self.files)
         self.started_at = 0.0
+        self.child: subprocess.Popen[bytes] | None = None
         self.starts = 0
         self.attended_at = 0.0
         self.trouble: str | None = None
@@ -86,6 +94,17 @@ class StoredJob:
         if self.record is not None:
             return self.record["name"]
         return str((self.spec or {}).get("name") or f"job-{self.uid[:8]}")
+
+    def is_starting(self, seconds: float) -> bool:
+        """Return True while the supervisor that this server started last may still take the job over.
+
+        Parameters
+        ----------
+        seconds
+            Time that a supervisor which has ended, or which another server started, may have needed.
+        """
+        alive = self.child is not None and self.child.poll() is None
+        return time.monotonic() - self.started_at < (LONGEST_START_SECONDS if alive else seconds)
 
     @property
     def active(self) -> bool:
