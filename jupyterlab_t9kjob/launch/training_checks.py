@@ -10,7 +10,8 @@ from ..core.checks import Check
 from ..core.spec import JobSpec
 from ..core.translation import _
 from .model import ScriptOption
-from .scripts.training.rules import Finding, absolute_path
+from .scripts.training.finding import Finding
+from .scripts.training.paths import absolute_path
 from .source_file import Source
 
 MOST_WORKERS = 10**6

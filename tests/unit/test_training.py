@@ -99,6 +99,14 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "dist.init_process_group('gloo' if os.name == 'nt' else 'nccl')",
             "from transformers import Trainer\ndist.init_process_group('nccl')\nTrainer(model=m).train()",
             "cfg = {'backend': 'nccl'}\ncfg['backend'] = 'nccl'\ndist.init_process_group(cfg['backend'])",
+            "cfg = {'run': {'backend': 'nccl'}}\ndist.init_process_group(cfg['run']['backend'])",
+            "dist.init_process_group(dist.Backend.NCCL)",
+            "import deepspeed\ndeepspeed.init_distributed(dist_backend='nccl')",
+            "import ignite.distributed as idist\nidist.initialize('nccl')",
+            "p.add_argument('--cuda', type=bool, default=True)\nargs = p.parse_args()\n"
+            "if args.cuda:\n    dist.init_process_group('nccl')",
+            "assert int(os.environ['WORLD_SIZE']) > 1\ndist.init_process_group('nccl')",
+            "assert dist.is_nccl_available()\ndist.init_process_group('nccl')",
         ],
         [
             "dist.init_process_group('gloo')",
@@ -111,6 +119,10 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "def setup():\n    dist.init_process_group('nccl')",
             "use_cuda = torch.cuda.is_available()\nif use_cuda:\n    dist.init_process_group('nccl')",
             "dist.init_process_group(os.environ.get('BACKEND', 'gloo'))",
+            "import deepspeed\ndeepspeed.init_distributed()",
+            "p.add_argument('--cuda', type=bool, default=True)\nargs = p.parse_args()\n"
+            "args.cuda = args.cuda and torch.cuda.is_available()\nif args.cuda:\n    dist.init_process_group('nccl')",
+            "if not torch.cuda.is_available():\n    args.d = False\nif args.d:\n    dist.init_process_group('nccl')",
         ],
     ),
     "write": (
@@ -126,6 +138,7 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "if epoch % 10 == 0:\n    torch.save(model, os.path.join('out', 'm.pt'))",
             START + "with torch.no_grad():\n    torch.save(model, 'm.pt')",
             "from transformers import Trainer\nTrainer(model=model).train()\nmodel.save_pretrained('out')",
+            "import lightning as L\nL.Trainer().fit(m)\ntorch.save(m.state_dict(), 'm.pt')",
         ],
         [
             "from transformers import Trainer\nt = Trainer(model=m)\nt.train()\nt.model.config.save_pretrained('out')",
@@ -142,6 +155,7 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "import io\nb = io.BytesIO()\ntorch.save(model, b)",
             "torch.save(model, 'm.pt')",
             START + "if args.local_rank in (-1, 0):\n    torch.save(model, 'm.pt')",
+            "import lightning as L\nt = L.Trainer()\nt.fit(m)\nif t.is_global_zero:\n    torch.save(m, 'm.pt')",
         ],
     ),
     "download": (
@@ -156,6 +170,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "if args.name:\n    torchvision.datasets.MNIST('data', download=True)",
             START + "class D:\n    def __init__(self):\n        MNIST('d', download=True)\nD()",
             START + "def main():\n    MNIST('d', download=True)\nmain()",
+            "from lightning import Trainer\nTrainer()\nMNIST('d', download=True)",
+            "from lightning.fabric import Fabric\nFabric()\nMNIST('d', download=True)",
         ],
         [
             START + "if rank == 0:\n    MNIST('d', download=True)",
@@ -167,7 +183,47 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "MNIST('d', download=True)",
             START + "MNIST('d', download=args.name)",
             START + "def data():\n    MNIST('d', download=True)\nif rank == 0:\n    data()",
-            "from lightning import Trainer\nTrainer()\nMNIST('d', download=True)",
+            "from lightning import Trainer\nclass D:\n    def prepare_data(self):\n        MNIST('d', download=True)\n"
+            "d = D()\nd.prepare_data()\nTrainer().fit(m, d)",
+        ],
+    ),
+    "sampler": (
+        [
+            START + "s = torch.utils.data.DistributedSampler(d)\nDataLoader(d)\ns.set_epoch(1)",
+            START + "DataLoader(d, shuffle=True)",
+        ],
+        [
+            START + "s = torch.utils.data.DistributedSampler(d)\nDataLoader(d, sampler=s)",
+            START + "s = torch.utils.data.DistributedSampler(d)\nbatches(d, s)",
+            START + "s = torch.utils.data.DistributedSampler(d)\nDataLoader(d, 4, False, s)",
+        ],
+    ),
+    "launcher": (
+        ["import horovod.torch as hvd\nhvd.init()", "import tools.horovod as hvd\nhvd.init()"],
+        [
+            "import wandb\nwandb.init()",
+            "import torch.multiprocessing as mp\ndef work(r):\n    if 'SLURM_PROCID' in os.environ:\n"
+            "        r = int(os.environ['SLURM_PROCID'])\n    dist.init_process_group('gloo', rank=r)\nmp.spawn(work)",
+        ],
+    ),
+    "workers": (
+        [
+            "from transformers import Trainer, TrainingArguments\n"
+            "Trainer(args=TrainingArguments('out', dataloader_num_workers=8)).train()",
+            "cfg = {'loader': {'workers': 8}}\nDataLoader(d, num_workers=cfg['loader']['workers'])",
+        ],
+        ["from transformers import TrainingArguments\nTrainingArguments('out')", "DataLoader(d)"],
+    ),
+    "path": (
+        [
+            "PATHS = {'cifar': '/datasets/cifar'}",
+            "class C:\n    def __init__(self):\n        self.data_root = '/datasets/cifar'\nC()",
+            "cfg = {'data': {'root': '/datasets/cifar'}}",
+        ],
+        [
+            "import platform\nif platform.node() == 'a':\n    DATA = '/datasets/cifar'\nelse:\n    DATA = 'd'",
+            "from pathlib import Path\nimport platform\nif platform.node() == 'a':\n    DATA = Path('/datasets/cifar')",
+            "COLOURS = {'cifar': 'red'}",
         ],
     ),
     "events": (

@@ -23,6 +23,7 @@ MODULES = {
 }
 PARSER = "import argparse, os, torch\np = argparse.ArgumentParser()\n"
 PARSE = "\nargs = p.parse_args()\n"
+LOOP = "import torch\no = torch.optim.Adam(m)\nloss.backward()\no.step()\n"
 DIST = "import os, torch, torch.distributed as dist\n"
 MP = "import torch.multiprocessing as mp\n"
 DATA = "import os, torch\nfrom torch.utils.data import DataLoader\n"
@@ -57,6 +58,9 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "from torch.utils.tensorboard import SummaryWriter\nSummaryWriter()",
             "import not_known, torch\no = torch.optim.Adam(m)\no.zero_grad()\nloss.backward()\no.step()",
             "class AddPositionEmbs:\n    pass\nimport jax",
+            LOOP + "isinstance(m, torch.nn.parallel.DistributedDataParallel)",
+            LOOP + "type(m) in (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)",
+            LOOP + "def f(m: torch.nn.parallel.DistributedDataParallel | None = None):\n    pass\nf()",
         ],
         [
             DIST + "dist.init_process_group()",
@@ -69,6 +73,7 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "import deepspeed\ndeepspeed.initialize(model=m)",
             "from torch.distributed.fsdp import fully_shard\nfully_shard(m)",
             "import importlib, sys\nimportlib.import_module(sys.argv[1]).main()",
+            LOOP + "from some_library import distributed_utils\ndistributed_utils.set_backend()",
         ],
     ),
     "OwnProcesses": (
@@ -84,6 +89,7 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "for rank in range(2):\n    m.Process(target=run, args=(rank,)).start()",
             "import starter\nstarter.go()",
             MP + "launch = mp.start_processes\nlaunch(print)",
+            MP + "from fastcore.script import call_parse\n@call_parse\ndef main(lr: float = 0.1):\n    mp.spawn(print)",
         ],
         [
             MP + "mp.set_start_method('spawn')",
@@ -213,6 +219,8 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             + "rank = int(os.environ['LOCAL_RANK'])",
             (options("'--local_rank', type=int, default=0"), ["--local_rank", "${local_rank}"]),
             (options("'--local_rank', type=int, default=0"), ["--local_rank=${local_rank}"]),
+            options("'--local_rank', type=int, default=-1", after="import deepspeed\ndeepspeed.initialize(args)"),
+            options("'--local_rank', type=int, default=-1", after="from other import ddp_tools\nddp_tools.start(args)"),
             "local_rank = 0",
             "from transformers import HfArgumentParser, TrainingArguments\n"
             "HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()",

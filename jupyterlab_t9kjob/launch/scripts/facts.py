@@ -15,7 +15,7 @@ from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_ru
 from .observed import Observed
 from .packages import OPTION_READERS, OWN_LAUNCHERS
 from .path_expressions import PathExpressions
-from .tree_walk import Context, Nodes, full_name, names_in
+from .tree_walk import Context, Nodes, full_name, names_in, wrapper_types
 
 IMPORTS_ANYTHING: Final = frozenset(
     (
@@ -247,16 +247,18 @@ class _Reading:
     def _names(self) -> None:
         used: defaultdict[str | None, set[str]] = defaultdict(set)
         uses: defaultdict[str | None, set[Use]] = defaultdict(set)
+        tested = wrapper_types(self._nodes)
         for name, context in self._nodes.of(ast.Name):
             used[context.inside].add(name.id)
-            if isinstance(name.ctx, ast.Load):
+            if isinstance(name.ctx, ast.Load) and id(name) not in tested:
                 uses[context.inside].add(Use(name.id, None, context.main))
             if name.id == "__package__" and isinstance(name.ctx, ast.Store):
                 self._facts.package = True
         for attribute, context in self._nodes.of(ast.Attribute):
             used[context.inside].add(attribute.attr)
             root = dotted(attribute)
-            uses[context.inside].add(Use(attribute.attr, root.partition(".")[0] if root else "", context.main))
+            if id(attribute) not in tested:
+                uses[context.inside].add(Use(attribute.attr, root.partition(".")[0] if root else "", context.main))
             of_call = isinstance(attribute.value, ast.Call) and _last(attribute.value.func) == "get_ipython"
             if of_call and not context.guarded:
                 self._facts.shell.append(attribute.lineno)

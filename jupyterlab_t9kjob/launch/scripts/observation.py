@@ -11,6 +11,8 @@ from .tree_walk import full_name
 
 MAX_PARTS: Final = 30
 MAX_CALLS: Final = 5000
+MAX_ENTRIES: Final = 200
+MAX_DEPTH: Final = 4
 DULL_CALLS: Final = frozenset(
     (
         *("print", "len", "range", "append", "add_argument", "isinstance", "zip", "enumerate", "float", "super", "max"),
@@ -143,6 +145,8 @@ class _Reading:
                 assigned = Assigned(self.value(value), scope, conditions, target.lineno)
                 self.found.names.setdefault(name, []).append(assigned)
                 self._dict(name, value)
+                if isinstance(value, ast.Dict):
+                    self._entries(name, value, scope, conditions)
             case ast.Attribute(attr=name):
                 assigned = Assigned(self.value(value), scope, conditions, target.lineno)
                 self.found.attributes.setdefault(name, []).append(assigned)
@@ -172,6 +176,20 @@ class _Reading:
                 self._dict(name, orelse)
             case _:
                 self.found.dicts[name] = None
+
+    def _entries(self, name: str, node: ast.Dict, scope: Scope, conditions: frozenset[str], depth: int = 0) -> None:
+        """Note the values of a dict by their keys, and the absolute paths among them by the dict's name as well."""
+        for key, value in zip(node.keys[:MAX_ENTRIES], node.values, strict=False):
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                continue
+            if isinstance(value, ast.Dict):
+                if depth < MAX_DEPTH:
+                    self._entries(name, value, scope, conditions, depth + 1)
+                continue
+            assigned = Assigned(self.value(value), scope, conditions, value.lineno)
+            self.found.attributes.setdefault(key.value, []).append(assigned)
+            if isinstance(value, ast.Constant) and isinstance(value.value, str) and value.value.startswith("/"):
+                self.found.names[name].append(assigned)
 
     def _keys(self, name: str, keys: frozenset[str] | None) -> None:
         known = self.found.dicts.get(name, frozenset())
@@ -320,7 +338,7 @@ def words(node: ast.AST) -> frozenset[str]:
 def _demanded(test: ast.expr) -> frozenset[str]:
     """Return the identifiers of a condition without which the script ends; not those of a test for a GPU."""
     found = words(test)
-    return frozenset() if found & {"cuda", "device_count", "is_available"} else found
+    return frozenset() if found & {"cuda", "device_count", "is_available", "is_nccl_available"} else found
 
 
 def _of_windows(test: ast.expr) -> bool:

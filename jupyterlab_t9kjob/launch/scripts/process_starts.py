@@ -164,7 +164,9 @@ def _calls(closure: Closure, tops: set[str], words: re.Pattern[str], methods: re
     for facts in closure.facts:
         for call in facts.training.calls:
             top = call.name.partition(".")[0]
-            of_other = words.search(call.last) is not None if top else methods.search(call.last) is not None
+            # A module's name tells of process groups too: ``library.distributed_utils.initialize``.
+            name = call.name if words is MAY_START_GROUP else call.last
+            of_other = words.search(name) is not None if top else methods.search(call.last) is not None
             if of_other and (top in tops or (not top and call.last not in own)):
                 place = Place(call.line, "", *call.scope, main=call.main)
                 if closure.reach.runs(facts, place):

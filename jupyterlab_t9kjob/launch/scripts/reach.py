@@ -8,8 +8,12 @@ offers many functions does not count as one that calls them. Names that a progra
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from .facts import Facts, Place
+
+CALLS: Final = frozenset({"call_parse"})
+"""Decorators that call their function if the module is run as a script."""
 
 
 class Reach:
@@ -33,6 +37,9 @@ class Reach:
             for name in facts.definitions:
                 self._defining.setdefault(name, []).append(facts)
         waiting: list[tuple[Facts, str | None]] = [(facts, None) for facts in modules]
+        for facts in executed:
+            called = (name for name, words in facts.training.decorated.items() if not words.isdisjoint(CALLS))
+            waiting += [(facts, name) for name in called if name in facts.definitions]
         while waiting:
             facts, inside = waiting.pop()
             if (id(facts), inside) not in self._reached:

@@ -20,10 +20,11 @@ from .literals import Literals
 from .observation import observe
 from .process_starts import own_launch, starts_group
 from .source_text import check_code, parse
+from .training.finding import Finding
 from .training.flow import Flow
 from .training.method import Evidence, configured_method, training_method
 from .training.outputs import Outputs, read_outputs
-from .training.rules import Finding, find_mistakes
+from .training.rules import find_mistakes
 from .tree_walk import Nodes, walk
 from .unread_options import unread_options
 from .workspace import Closure, Workspace
@@ -127,7 +128,8 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
     read = OptionsRead() if text.given else read_options(Path(workspace.root), workspace.script, source, text.tree)
     options = [option.model_copy() for option in read.options]
     found = own_launch(closure)
-    flow = Flow(closure, [option.dest for option in options])
+    enabled = [option.dest for option in options if option.default == "True"]
+    flow = Flow(closure, [option.dest for option in options], enabled)
     method = training_method(flow) or configured_method(options)
     distributed = True if method else starts_group(closure)
     outputs = read_outputs(flow, library_options=frozenset(option.dest for option in options if option.library))
@@ -151,7 +153,7 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
         method=method,
         outputs=outputs,
         findings=find_mistakes(flow, method.method if method else None),
-        local_rank=_local_rank(options, closure, method.method if method else None),
+        local_rank=_local_rank(options, closure, method.method if method else None, unknown=distributed is None),
         closure=closure,
         launch=Launch(found[0].what, found[0].line, found[1]) if found else None,
         unread=[] if text.given else unread_options(closure, read),
@@ -207,19 +209,24 @@ def _given(tree: ast.Module, facts: Facts) -> int | None:
     return min(facts.given) if facts.given and not facts.parses else None
 
 
-def _local_rank(options: list[ScriptOption], closure: Closure, method: TrainingMethod | None) -> ScriptOption | None:
+def _local_rank(
+    options: list[ScriptOption], closure: Closure, method: TrainingMethod | None, *, unknown: bool
+) -> ScriptOption | None:
     """Return the option that gets the local rank if the script does not read it from torchrun's variable.
 
-    An option with a default says nothing if modules are missing, or if the script sets the rank by itself.
+    An option with a default says nothing if modules are missing, if the script sets the rank by itself, or if it is
+    not known which library starts the process group.
     """
     reads = any("LOCAL_RANK" in facts.training.reads for facts in closure.facts)
     sets = any("local_rank" in facts.training.attributes for facts in closure.facts)
-    unread = closure.unread or any(facts.loads for facts in closure.facts)
+    unread = closure.unread or unknown or any(facts.loads for facts in closure.facts)
     for option in options:
         own = option.dest == "local_rank" and option.kind in ("int", "text") and not option.library
         required = option.required and option.condition is None
         if method in TRAINERS and not required and "local_rank" not in closure.names:
             continue  # The trainer reads torchrun's variable.
+        if method == "deepspeed" and option.default == "-1" and "set_device" not in closure.reach.names:
+            continue  # DeepSpeed's launcher fills the option, and DeepSpeed itself reads the variable.
         if own and option.flags and (required or not (reads or sets or unread)):
             return option
     return None

@@ -75,7 +75,7 @@ def walk(tree: ast.Module) -> Nodes:
 _KEPT: Final = frozenset(
     (
         *(ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.Assign, ast.AugAssign, ast.Constant, ast.Subscript),
-        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Call, ast.Raise, ast.Assert),
+        *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Call, ast.Raise, ast.Assert, ast.Compare),
     )
 )
 _LEAVES: Final = frozenset(
@@ -88,6 +88,8 @@ _SIGNS: Final = frozenset(
 )
 _LOOPS: Final = frozenset({ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.GeneratorExp})
 _BLOCKS: Final = _LOOPS | {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Expr, ast.Try, ast.If}
+_WRAPPERS: Final = frozenset({"DistributedDataParallel", "FullyShardedDataParallel"})
+"""Classes that wrap a distributed model."""
 _CAUGHT: Final = frozenset(
     {"ImportError", "ModuleNotFoundError", "NameError", "AttributeError", "Exception", "BaseException"}
 )
@@ -127,6 +129,29 @@ def names_in(node: ast.AST) -> set[str]:
         for part in ast.walk(node)
         if isinstance(part, ast.Name | ast.Attribute)
     }
+
+
+def wrapper_types(nodes: Nodes) -> set[int]:
+    """Return the identities of the nodes that name a wrapper of models in a type hint or a test for a class.
+
+    Such a name (``isinstance(model, DistributedDataParallel)``) tells nothing about what a script runs.
+    """
+    found: list[ast.expr | None] = []
+    functions: list[tuple[ast.FunctionDef | ast.AsyncFunctionDef, Context]] = [
+        *nodes.of(ast.FunctionDef),
+        *nodes.of(ast.AsyncFunctionDef),
+    ]
+    for hinted, _ in functions:
+        own = hinted.args
+        found += [each.annotation for each in (*own.posonlyargs, *own.args, *own.kwonlyargs)] + [hinted.returns]
+    for call, _ in nodes.of(ast.Call):
+        if isinstance(call.func, ast.Name) and call.func.id in ("isinstance", "issubclass"):
+            found += call.args[1:]
+    for compared, _ in nodes.of(ast.Compare):
+        if isinstance(compared.left, ast.Call) and names_in(compared.left.func) == {"type"}:
+            found += compared.comparators
+    parts = (part for expression in found if expression is not None for part in ast.walk(expression))
+    return {id(part) for part in parts if isinstance(part, ast.Name | ast.Attribute) and names_in(part) & _WRAPPERS}
 
 
 def _catches_lack(caught: ast.expr | None) -> bool:

@@ -59,17 +59,22 @@ class Flow:
         The script with its modules.
     options
         Destinations of the script's options.
+    enabled
+        Destinations of the options that are true by default.
 
     Attributes
     ----------
+    enabled
+        Destinations of the options that are true by default.
     modules
         Path, facts and training facts of each module; the script's path is None.
     foreign
         Top-level modules that are not in the workspace.
     """
 
-    def __init__(self, closure: Closure, options: Collection[str]) -> None:
+    def __init__(self, closure: Closure, options: Collection[str], enabled: Collection[str] = ()) -> None:
         self._closure = closure
+        self.enabled = frozenset(enabled)
         self.foreign = closure.foreign
         self.options = {name.rpartition(".")[2]: name for name in options} | {name: name for name in options}
         self.modules: list[tuple[str | None, Facts, Observed]] = [
@@ -93,6 +98,11 @@ class Flow:
                 for name, assigned in group.items():
                     joined[name] += assigned
                     self._owners.update((id(one), module) for one in assigned)
+
+    @property
+    def given(self) -> set[str]:
+        """Variables and attributes that are passed to a call."""
+        return self._given
 
     def calls(self, *names: str) -> Iterator[tuple[str | None, Observed, Call]]:
         """Yield the calls of functions with these last names that are likely to run, with path and module."""

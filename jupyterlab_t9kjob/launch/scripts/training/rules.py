@@ -4,63 +4,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from ...model import TrainingMethod as Method
-from ..observed import Call, Constant, Observed, Value
+from ..observed import Call, Observed, Ref, Value
+from .finding import Finding
 from .flow import Flow, Origin
 from .method import MANUAL
-
-Rule: TypeAlias = Literal[
-    "nccl",
-    "download",
-    "write",
-    "events",
-    "sampler",
-    "address",
-    "launcher",
-    "workers",
-    "path",
-]
+from .paths import paths
 
 _DOWNLOADS: Final = (
     *("urlretrieve", "download_url", "download_and_extract_archive", "download_file_from_google_drive"),
     "download_url_to_file",
 )
+_PREPARES: Final = re.compile(r"^prepare_data$")
+"""Method of Lightning's data modules that one process of a node runs."""
+_STARTS: Final = {"init_process_group": "", "init_distributed": "deepspeed.", "initialize": "ignite."}
+"""Functions that start a process group, each with the library whose function it is; the empty one for all."""
+_ARGUMENTS: Final = "TrainingArguments"
+"""End of the names of the classes of arguments of Hugging Face's trainers."""
 _ONCE: Final = frozenset({"barrier", "wait_for_everyone", "monitored_barrier", "synchronize_processes"})
 _OF_PROCESS: Final = re.compile(
     r"getpid|uuid|tempfile|mkdtemp|mkstemp|TemporaryDirectory|gethostname|BytesIO|StringIO|random"
 )
-_HAS_GPU: Final = re.compile(r"cuda|gpu|nccl|is_available|platform|win32|nt$", re.IGNORECASE)
-_READERS: Final = frozenset(
-    (
-        *(
-            "open",
-            "load",
-            "read_csv",
-            "read_parquet",
-            "read_json",
-            "read_pickle",
-            "ImageFolder",
-            "DatasetFolder",
-            "File",
-        ),
-        *("from_pretrained", "listdir", "glob", "iglob", "memmap", "load_dataset", "load_from_disk", "imread", "rglob"),
-        *("chdir", "walk", "scandir", "loadtxt", "safe_load", "append", "insert", "CIFAR10", "CIFAR100", "MNIST"),
-        *("ImageNet", "FashionMNIST", "CocoDetection", "join", "Path", "load_file", "LMDB", "makedirs", "mkdir"),
-    )
-)
-_PATH_NAMES: Final = re.compile(
-    r"dir|path|root|file|folder|data|ckpt|checkpoint|corpus|cache|home|save|log", re.IGNORECASE
-)
-_FILE: Final = re.compile(
-    r"\.(?:pth?|ckpt|bin|safetensors|npy|npz|h5|hdf5|csv|tsv|jsonl?|parquet|pkl|txt|ya?ml|zip|tar)$"
-)
-_PATH: Final = re.compile(r"^/[\w.+-]+(?:/[\w.@+ -]+)+/?$")
-_SYSTEM: Final = re.compile(
-    r"^/(?:dev|proc|sys|tmp|etc|usr|bin|sbin|lib|lib64|run|var|opt|api|v1|v2|kaggle/working|content)(?:/|$)"
-)
+_HAS_GPU: Final = re.compile(r"cuda|gpu|nccl|is_available|platform|win32|^nt$", re.IGNORECASE)
 SPLITTERS: Final = frozenset(
     (
         *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
@@ -81,34 +48,6 @@ _SHARE: Final = re.compile(r"(?:^|_)rank|world_?size|num_?replicas|shard", re.IG
 """Arguments by which a data set gets its process's share."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """A likely mistake.
-
-    Attributes
-    ----------
-    rule
-        The rule that found it.
-    line
-        Line of the code, from 1.
-    path
-        Path of the module with the code; None for the script itself.
-    what
-        Name of a function, launcher, variable or file, for the sentence.
-    option
-        Destination of the option that decides the value; None if the script does.
-    value
-        The value that the script decides.
-    """
-
-    rule: Rule
-    line: int
-    path: str | None
-    what: str = ""
-    option: str | None = None
-    value: Constant = None
-
-
 def find_mistakes(flow: Flow, method: Method | None) -> list[Finding]:
     """Return the likely mistakes of a script, at most one for each rule and value.
 
@@ -119,12 +58,14 @@ def find_mistakes(flow: Flow, method: Method | None) -> list[Finding]:
     method
         How the script trains; None if that is not known.
     """
-    found = [*_launchers(flow), *_workers(flow), *_paths(flow), *_nccl(flow)]
+    found = [*_launchers(flow), *_workers(flow), *paths(flow), *_nccl(flow)]
     if method in MANUAL or method in ("accelerate", "rpc"):
         found += _addresses(flow)
     if method in MANUAL or method == "accelerate":
-        found += [*_downloads(flow), *_events(flow)]
-    if method in MANUAL or method in ("accelerate", "trainer"):
+        found += _events(flow)
+    if method in MANUAL or method in ("accelerate", "lightning", "fabric"):
+        found += _downloads(flow)
+    if method in MANUAL or method in ("accelerate", "trainer", "lightning", "fabric"):
         found += _writes(flow, method)
     if method in MANUAL:
         found += _loaders(flow)
@@ -143,10 +84,13 @@ def _first(found: list[Finding]) -> list[Finding]:
 
 
 def _nccl(flow: Flow) -> Iterator[Finding]:
-    for path, module, call in flow.calls("init_process_group"):
-        value = call.argument(0, "backend")
-        if value is None or any(map(_HAS_GPU.search, call.conditions)):
+    for path, module, call in flow.calls(*_STARTS):
+        value = call.argument(0, "backend", "dist_backend")
+        library = _STARTS[call.last]
+        if value is None or not call.name.startswith(library) or _if_gpu(flow, call, module):
             continue
+        if value.single and isinstance(value.parts[0], Ref) and value.parts[0].name.rpartition(".")[2] == "NCCL":
+            value = Value(("nccl",), single=True)  # dist.Backend.NCCL
         origins = flow.trace(value, call.scope, module)
         constants = {origin.value for origin in origins if origin.kind == "constant"}
         options = [str(origin.value) for origin in origins if origin.kind == "option"]
@@ -159,6 +103,17 @@ def _nccl(flow: Flow) -> Iterator[Finding]:
             yield Finding("nccl", call.line, path, option=options[0])
         elif constants == {"nccl"} and not _conditional(flow, value, module):
             yield Finding("nccl", call.line, path, value="nccl")
+
+
+def _if_gpu(flow: Flow, call: Call, module: Observed) -> bool:
+    """Return True if a call runs only where there is a GPU."""
+    for name in call.conditions:
+        assigns = [*module.names.get(name, []), *module.attributes.get(name, [])]
+        if _HAS_GPU.search(name) and (name not in flow.enabled or assigns):
+            return True  # ``if args.cuda`` is no such condition if the option is true by default.
+        if any(x.value.parts == (False,) and any(map(_HAS_GPU.search, x.conditions)) for x in assigns):
+            return True
+    return False
 
 
 def _conditional(flow: Flow, value: Value, module: Observed) -> bool:
@@ -204,7 +159,7 @@ def _addresses(flow: Flow) -> Iterator[Finding]:
 def _launchers(flow: Flow) -> Iterator[Finding]:
     reads = set().union(*(module.reads for _path, _facts, module in flow.modules))
     for path, _module, call in flow.calls("init"):
-        if call.name.partition(".")[0] in ("horovod", "hvd") or call.name.startswith("horovod."):
+        if not {"horovod", "hvd"}.isdisjoint(call.name.split(".")):
             yield Finding("launcher", call.line, path, what="horovodrun")
     for path, facts, _module in flow.modules:
         for imported in facts.imports:
@@ -214,7 +169,8 @@ def _launchers(flow: Flow) -> Iterator[Finding]:
         value = call.argument(0, "backend")
         if value is not None and [x.value for x in flow.trace(value, call.scope, module)] == ["mpi"]:
             yield Finding("launcher", call.line, path, what="mpirun")
-        if "SLURM_PROCID" in reads and not reads & {"RANK", "LOCAL_RANK", "WORLD_SIZE"}:
+        own = next(flow.calls("spawn", "start_processes"), None) is not None
+        if "SLURM_PROCID" in reads and not own and not reads & {"RANK", "LOCAL_RANK", "WORLD_SIZE"}:
             rank = call.argument(None, "rank")
             if rank is not None and any(x.value == "SLURM_PROCID" for x in flow.trace(rank, call.scope, module)):
                 yield Finding("launcher", call.line, path, what="srun")
@@ -227,7 +183,7 @@ def _downloads(flow: Flow) -> Iterator[Finding]:
     for path, facts, module in flow.modules:
         waits = {call.scope for call in module.calls if call.last in _ONCE}
         for call in flow.calls_in(facts, module, {*_DOWNLOADS, *_with_download(module)}):
-            if call.scope in waits or flow.one_process(call, module):
+            if call.scope in waits or flow.one_process(call, module) or flow.only_if(call.scope, _PREPARES):
                 continue
             if call.last in _DOWNLOADS or _is_true(flow, call, module):
                 yield Finding("download", call.line, path, what=call.last)
@@ -278,34 +234,6 @@ def _of_one_process(flow: Flow, value: Value, call: Call, module: Observed) -> b
     return False
 
 
-def _paths(flow: Flow) -> Iterator[Finding]:
-    for path, _facts, module in flow.modules if len(flow.modules) < 40 else flow.modules[:1]:
-        for name, assigns in module.names.items():
-            for assigned in assigns:
-                text = _absolute(assigned.value)
-                if text is not None and (_PATH_NAMES.search(name) or _FILE.search(text)):
-                    yield Finding("path", assigned.line, path, value=text)
-        for call in module.calls:
-            values = call.args if call.last in _READERS else ()
-            named = [value for name, value in call.keywords if name and _PATH_NAMES.search(name)]
-            for value in (*values, *(named if call.last != "add_argument" else ())):
-                text = _absolute(value)
-                if text is not None and not call.conditions & {"exists", "isdir", "isfile", "is_dir", "is_file"}:
-                    yield Finding("path", call.line, path, value=text)
-
-
-def _absolute(value: Value) -> str | None:
-    first = value.parts[0] if value.parts else None
-    if not isinstance(first, str) or not first.startswith("/") or len(first) > 300:
-        return None
-    return first if absolute_path(first) else None
-
-
-def absolute_path(text: str) -> bool:
-    """Return True for an absolute path that does not belong to the system."""
-    return _PATH.match(text) is not None and _SYSTEM.match(text) is None
-
-
 # -- data --------------------------------------------------------------------------------------------------------------
 
 
@@ -314,7 +242,8 @@ def _loaders(flow: Flow) -> Iterator[Finding]:
     if flow.foreign & SPLITTERS:
         return
     names = set().union(*(facts.names for _path, facts, _module in flow.modules))
-    if any("Sampler" in name and ("Distributed" in name or "Dist" in name or "RA" in name) for name in names):
+    samplers = {name for name in names if "Sampler" in name and ("Dist" in name or "RA" in name)}
+    if samplers and not (samplers == {"DistributedSampler"} and _unused_sampler(flow)):
         return
     if names & {"split_dataset_by_node", "IterableDataset", "DistributedBatchSampler", "random_split_by_rank"}:
         return
@@ -335,6 +264,23 @@ def _loaders(flow: Flow) -> Iterator[Finding]:
         yield Finding("sampler", call.line, path, what="DataLoader")
 
 
+def _unused_sampler(flow: Flow) -> bool:
+    """Return True if a script makes samplers, but gives none of them to a loader or to another function."""
+    made: set[str] = set()
+    for _path, _facts, module in flow.modules:
+        for call in module.calls:
+            if {name for name, _value in call.keywords} & {"sampler", "batch_sampler"}:
+                return False
+        kept = [one.value for group in module.attributes.values() for one in group]
+        kept += [value for values in module.returns.values() for value in values]
+        if any("DistributedSampler" in value.names for value in kept):
+            return False
+        made.update(
+            name for name, group in module.names.items() for one in group if "DistributedSampler" in one.value.names
+        )
+    return bool(made) and not made & flow.given
+
+
 def _without_sampler(value: Value, module: Observed) -> bool:
     """Return True if the dict of ``**kwargs`` certainly has no sampler."""
     names = value.names
@@ -345,8 +291,11 @@ def _without_sampler(value: Value, module: Observed) -> bool:
 
 
 def _workers(flow: Flow) -> Iterator[Finding]:
-    for path, module, call in flow.calls("DataLoader"):
-        value = call.argument(5, "num_workers")
+    names = {call.last for _p, _f, module in flow.modules for call in module.calls if call.last.endswith(_ARGUMENTS)}
+    for path, module, call in flow.calls("DataLoader", *names):
+        value = call.argument(None, "dataloader_num_workers")
+        if call.last == "DataLoader":
+            value = call.argument(5, "num_workers")
         if value is None:
             continue
         origins = flow.trace(value, call.scope, module)
