@@ -23,7 +23,8 @@ from .scripts.script import Script, read_script
 from .scripts.source_text import MAX_BYTES, SourceError, decode
 from .scripts.workspace import Workspace
 
-MAX_NOTEBOOK = 256 * 1024 * 1024
+MAX_NOTEBOOK = 64 * 1024 * 1024
+"""Largest notebook in bytes: the server answers nothing else while Python's parser of JSON reads one."""
 
 
 @dataclass

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from ..core.translation import _
 from ..jobs.service import JobService
 from . import diffs
 from .git import commits
+from .git.blobs import Blobs
 from .hashes import ChangedError, HashCache, StoredFile
 from .listing import list_files
 from .model import CodeFile, CodeText, JobCode, Restored
@@ -43,8 +45,9 @@ class Copy:
         Its files.
     here
         Folder from which they are read.
-    read
-        Returns the content of a file; None if it can't be read.
+    opened
+        Opens the code, for a context in which the function that it gives returns the content of each file; None if a
+        file can't be read.
     now
         The user's current folder; None if the lab does not see it.
     leave_out
@@ -53,9 +56,14 @@ class Copy:
 
     files: list[StoredFile]
     here: Path
-    read: Callable[[str], bytes | None]
+    opened: Callable[[], AbstractContextManager[Callable[[str], bytes | None]]]
     now: Path | None
     leave_out: list[str]
+
+    def read(self, name: str) -> bytes | None:
+        """Return the content of one file; None if it can't be read."""
+        with self.opened() as read:
+            return read(name)
 
 
 class CodeOfJobs:
@@ -189,7 +197,8 @@ class CodeOfJobs:
         if files is None:
             raise NotFound(_("The copy was removed to make room for newer ones."), code="SnapshotGone")
         copied = place.store.path(taken.digest)
-        return Copy(files, copied, partial(read_copy, copied), place.folder, source.leave_out)
+        read = partial(read_copy, copied)
+        return Copy(files, copied, lambda: nullcontext(read), place.folder, source.leave_out)
 
     async def _clone(self, job: Job, source: GitRepository) -> Copy:
         """Return the commit that a job runs, from the job's clone or else from the user's own."""
@@ -243,28 +252,35 @@ def _compared(files: list[StoredFile], now: dict[str, StoredFile] | None) -> lis
     return sorted(listed, key=lambda file: (_ORDER.index(file.change or "same"), file.path))
 
 
-def _committed(folder: Path, files: dict[str, StoredFile], name: str) -> bytes | None:
-    """Return the content of a file in a commit; None if it is unknown or too large."""
-    content = commits.contents(folder, files[name].hash.blob, _MOST_FILE)
-    return content if content is not None and len(content) == files[name].size else None
+@contextmanager
+def _committed(folder: Path, files: dict[str, StoredFile]) -> Iterator[Callable[[str], bytes | None]]:
+    """Open the files of a commit. One process of git reads all of them."""
+    with Blobs(folder) as blobs:
+
+        def read(name: str) -> bytes | None:
+            content = blobs.read(files[name].hash.blob, _MOST_FILE)
+            return content if content is not None and len(content) == files[name].size else None
+
+        yield read
 
 
 def _restore(copy: Copy, target: Path) -> None:
     """Write the files of a copy, writable for the user; remove the folder if that fails."""
     target.mkdir()
     try:
-        # Links come last, so that no file is written through one.
-        for file in sorted(copy.files, key=lambda file: file.target is not None):
-            path = target / file.path
-            path.parent.mkdir(parents=True, exist_ok=True)
-            content = copy.read(file.path) if file.target is None else None
-            if file.target is not None:
-                path.symlink_to(file.target)
-            elif content is None:
-                raise OSError(errno.EIO, os.strerror(errno.EIO), file.path)
-            else:
-                path.write_bytes(content)
-                path.chmod(0o755 if file.executable else 0o644)
+        with copy.opened() as read:
+            # Links come last, so that no file is written through one.
+            for file in sorted(copy.files, key=lambda file: file.target is not None):
+                path = target / file.path
+                path.parent.mkdir(parents=True, exist_ok=True)
+                content = read(file.path) if file.target is None else None
+                if file.target is not None:
+                    path.symlink_to(file.target)
+                elif content is None:
+                    raise OSError(errno.EIO, os.strerror(errno.EIO), file.path)
+                else:
+                    path.write_bytes(content)
+                    path.chmod(0o755 if file.executable else 0o644)
     except OSError:
         shutil.rmtree(target, ignore_errors=True)
         raise

@@ -6,13 +6,16 @@ import json
 import os
 import resource
 import subprocess
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.snapshots.git import commits
+from jupyterlab_t9kjob.snapshots.git import blobs, commits
+from jupyterlab_t9kjob.snapshots.git.blobs import Blobs
 from jupyterlab_t9kjob.snapshots.hashes import StoredFile, digest_of, link_hash, stored_bytes
+from jupyterlab_t9kjob.snapshots.job_code import Copy, _committed, _restore
 from jupyterlab_t9kjob.snapshots.listing import list_files
 from jupyterlab_t9kjob.snapshots.patterns import Ignore
 from jupyterlab_t9kjob.snapshots.store import CREATION, SnapshotStore, _as_json
@@ -162,3 +165,46 @@ def test_patterns_that_take_long_to_match(tmp_path: Path, pattern: str) -> None:
     assert ignore.rule_for("a/b.pt") == "**/*.pt" and ignore.rule_for("a_b_c.bin") == "*_*_*.bin"
     with pytest.raises(ValueError, match="wildcards"):
         Ignore(tmp_path, [pattern])
+
+
+def test_a_commit_is_restored_by_one_process_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "code"
+    names = ["a.txt", "empty", "folder/b.bin", "folder/run.sh", "größe.txt"]
+    for number, name in enumerate(names):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"\0\n" * number)
+    (folder / "folder/run.sh").chmod(0o755)
+    (folder / "link").symlink_to("a.txt")
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "x"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+    commit = commits.head_of(folder)
+    assert commit is not None
+    files = commits.files_of(folder, commit.id)
+    assert files is not None
+    started: list[tuple[str, ...]] = []
+
+    def start(place: Path, *arguments: str, stdin: int) -> subprocess.Popen[bytes] | None:
+        started.append(arguments)
+        return commits.start(place, *arguments, stdin=stdin)
+
+    monkeypatch.setattr(blobs, "start", start)
+    opened = partial(_committed, folder, {file.path: file for file in files})
+    _restore(Copy(files, folder, opened, None, []), tmp_path / "new")
+    assert len(started) == 1
+    for name in names:
+        assert (tmp_path / "new" / name).read_bytes() == (folder / name).read_bytes()
+    assert os.access(tmp_path / "new/folder/run.sh", os.X_OK) and str((tmp_path / "new/link").readlink()) == "a.txt"
+
+
+def test_blobs_that_cannot_be_read(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    written = subprocess.run(
+        ["git", "hash-object", "-w", "--stdin"], cwd=tmp_path, input=b"12345", capture_output=True, check=True
+    )
+    blob = written.stdout.decode().strip()
+    with Blobs(tmp_path) as found:
+        assert found.read("0" * 40, 10) is None
+        assert found.read(blob, 5) == b"12345"
+        assert found.read(blob, 4) is None
+        assert found.read(blob, 5) is None  # git was ended

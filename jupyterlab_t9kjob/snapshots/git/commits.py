@@ -43,17 +43,8 @@ def git(folder: Path, *arguments: str, most: int = _MOST_TREE) -> bytes | None:
     most
         Largest output in bytes; git is ended once it writes more.
     """
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _ENVIRONMENT
-    try:
-        process = subprocess.Popen(
-            ["git", *_SAFE, *arguments],  # noqa: S607
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-    except OSError:
+    process = start(folder, *arguments)
+    if process is None:
         return None
     clock = threading.Timer(MOST_SECONDS, process.kill)
     clock.daemon = True
@@ -67,6 +58,32 @@ def git(folder: Path, *arguments: str, most: int = _MOST_TREE) -> bytes | None:
         finally:
             clock.cancel()
     return output if process.returncode == 0 and len(output) <= most else None
+
+
+def start(folder: Path, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[bytes] | None:
+    """Start a git command that runs nothing which the repository configures; None if git is missing.
+
+    Parameters
+    ----------
+    folder
+        Folder in which git runs.
+    arguments
+        Command and arguments.
+    stdin
+        Standard input of git: `subprocess.DEVNULL` or `subprocess.PIPE`.
+    """
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")} | _ENVIRONMENT
+    try:
+        return subprocess.Popen(
+            ["git", *_SAFE, *arguments],  # noqa: S607
+            cwd=folder,
+            env=environment,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return None
 
 
 def head_of(folder: Path) -> Commit | None:
