@@ -13,10 +13,18 @@ from ..core.translation import Text
 from ..jobs.feed.messages import Delta, JobDetail, Snapshot
 from ..launch.model import SpecOrManifest
 from ..launch.sweeps.model import ExpandSweep
-from ..logs.serving.model import Cursor, LogHit, LogLine
+from ..logs.failures.levels import Level
+from ..logs.serving.model import Cursor, LogError, LogHit, LogLine
 from ..tensorboard.model import TensorBoard
 
 Number = Annotated[int, Field(ge=0, le=2**53 - 1, description="An integer that JavaScript represents exactly.")]
+LowestLevel = Annotated[
+    Level | None,
+    Field(
+        description="Lowest level of the lines; null for all lines. A page may be without lines although there are more"
+        " of them, because a page reads a limited part of the log."
+    ),
+]
 RequestId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{8,64}$")]
 
 
@@ -139,6 +147,7 @@ class ReadLog(Model):
     )
     direction: Literal["forward", "backward"] = Field("forward", description="Side of the anchor on which the page is.")
     lines: int = Field(1000, ge=1, le=5000, description="Largest number of lines.")
+    level: LowestLevel = None
 
 
 class FollowLog(Model):
@@ -147,6 +156,7 @@ class FollowLog(Model):
     type: Literal["follow"]
     streams: list[str] | None = Field(None, description="Ids of the streams; null for all.")
     cursor: Cursor
+    level: LowestLevel = None
 
 
 class UnfollowLog(Model):
@@ -181,9 +191,21 @@ class SearchLog(Model):
     case_sensitive: bool = Field(False, description="Upper and lower case differ.")
     limit: int = Field(1000, ge=1, le=10_000, description="Largest number of hits.")
     context: int = Field(0, ge=0, le=20, description="Number of lines before and after each hit, from the same stream.")
+    level: LowestLevel = None
 
 
-LogRequest = Annotated[ReadLog | FollowLog | UnfollowLog | AckLog | SearchLog, Field(discriminator="type")]
+class FindErrors(Model):
+    """Client → server: search the streams for the first error of each.
+
+    The answer covers a limited part of the log; the next request continues the search.
+    """
+
+    type: Literal["errors"]
+    request: Number = Field(description="Number of the request, which the answer repeats.")
+    streams: list[str] | None = Field(None, description="Ids of the streams; null for all.")
+
+
+LogRequest = Annotated[ReadLog | FollowLog | UnfollowLog | AckLog | SearchLog | FindErrors, Field(discriminator="type")]
 
 
 class LogStreams(Model):
@@ -228,8 +250,21 @@ class LogHits(Model):
     stopped: Text | None = Field(None, description="Sentence that says why the search ended early.")
 
 
+class LogErrors(Model):
+    """Server → client: answer to `errors`."""
+
+    type: Literal["first_errors"] = "first_errors"
+    request: int = Field(description="Number of the request.")
+    errors: list[LogError] = Field(description="The first errors that are known so far, one for each stream.")
+    searched: int = Field(description="Number of bytes that were searched.")
+    size: int = Field(description="Number of bytes of the streams.")
+    complete: bool = Field(description="The first error of each stream that has errors is known.")
+
+
 LOG_REQUEST: TypeAdapter[LogRequest] = TypeAdapter(LogRequest)
 
-LogMessage = Annotated[LogStreams | LogPage | LogAppend | LogHits | SocketError, Field(discriminator="type")]
+LogMessage = Annotated[
+    LogStreams | LogPage | LogAppend | LogHits | LogErrors | SocketError, Field(discriminator="type")
+]
 
 SOCKET_MESSAGES: tuple[Any, ...] = (Subscribe, StreamMessage, LogRequest, LogMessage)

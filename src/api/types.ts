@@ -2680,6 +2680,30 @@ export interface components {
             modified_at: number;
         };
         /**
+         * FindErrors
+         * @description Client → server: search the streams for the first error of each.
+         *
+         *     The answer covers a limited part of the log; the next request continues the search.
+         */
+        FindErrors: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "errors";
+            /**
+             * Request
+             * @description Number of the request, which the answer repeats.
+             */
+            request: number;
+            /**
+             * Streams
+             * @description Ids of the streams; null for all.
+             * @default null
+             */
+            streams?: string[] | null;
+        };
+        /**
          * Fix
          * @description A change of fields of the spec that one click applies.
          */
@@ -2807,6 +2831,12 @@ export interface components {
             cursor: {
                 [key: string]: number;
             };
+            /**
+             * Level
+             * @description Lowest level of the lines; null for all lines. A page may be without lines although there are more of them, because a page reads a limited part of the log.
+             * @default null
+             */
+            level?: ("warning" | "error") | null;
         };
         /**
          * Frame
@@ -4060,6 +4090,74 @@ export interface components {
             caught_up: boolean;
         };
         /**
+         * LogError
+         * @description The first error in a stream.
+         */
+        LogError: {
+            /**
+             * Stream
+             * @description Id of the log stream.
+             */
+            stream: string;
+            /**
+             * Offset
+             * @description Offset of the error's first line in the stream.
+             */
+            offset: number;
+            /**
+             * Time
+             * @description When the line was written, in seconds since the epoch (UTC).
+             * @default null
+             */
+            time: number | null;
+            /**
+             * Text
+             * @description The line that states the error: of a traceback the last line, else the first.
+             */
+            text: string;
+            /**
+             * Traceback
+             * @description The error begins with a traceback.
+             */
+            traceback: boolean;
+        };
+        /**
+         * LogErrors
+         * @description Server → client: answer to `errors`.
+         */
+        LogErrors: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "first_errors";
+            /**
+             * Request
+             * @description Number of the request.
+             */
+            request: number;
+            /**
+             * Errors
+             * @description The first errors that are known so far, one for each stream.
+             */
+            errors: components["schemas"]["LogError"][];
+            /**
+             * Searched
+             * @description Number of bytes that were searched.
+             */
+            searched: number;
+            /**
+             * Size
+             * @description Number of bytes of the streams.
+             */
+            size: number;
+            /**
+             * Complete
+             * @description The first error of each stream that has errors is known.
+             */
+            complete: boolean;
+        };
+        /**
          * LogHit
          * @description A line that matches a search.
          */
@@ -4233,7 +4331,7 @@ export interface components {
              */
             complete: boolean;
         };
-        LogMessage: components["schemas"]["LogStreams"] | components["schemas"]["LogPage"] | components["schemas"]["LogAppend"] | components["schemas"]["LogHits"] | components["schemas"]["SocketError"];
+        LogMessage: components["schemas"]["LogStreams"] | components["schemas"]["LogPage"] | components["schemas"]["LogAppend"] | components["schemas"]["LogHits"] | components["schemas"]["LogErrors"] | components["schemas"]["SocketError"];
         /**
          * LogPage
          * @description Server → client: answer to `read`.
@@ -4276,7 +4374,7 @@ export interface components {
              */
             at_end: boolean;
         };
-        LogRequest: components["schemas"]["ReadLog"] | components["schemas"]["FollowLog"] | components["schemas"]["UnfollowLog"] | components["schemas"]["AckLog"] | components["schemas"]["SearchLog"];
+        LogRequest: components["schemas"]["ReadLog"] | components["schemas"]["FollowLog"] | components["schemas"]["UnfollowLog"] | components["schemas"]["AckLog"] | components["schemas"]["SearchLog"] | components["schemas"]["FindErrors"];
         /**
          * LogStream
          * @description A log stream. A rank has two, since torchrun separates stdout and stderr; the launcher has one.
@@ -5683,6 +5781,12 @@ export interface components {
              * @default 1000
              */
             lines?: number;
+            /**
+             * Level
+             * @description Lowest level of the lines; null for all lines. A page may be without lines although there are more of them, because a page reads a limited part of the log.
+             * @default null
+             */
+            level?: ("warning" | "error") | null;
         };
         /**
          * ReadManifest
@@ -7216,6 +7320,12 @@ export interface components {
              * @default 0
              */
             context?: number;
+            /**
+             * Level
+             * @description Lowest level of the lines; null for all lines. A page may be without lines although there are more of them, because a page reads a limited part of the log.
+             * @default null
+             */
+            level?: ("warning" | "error") | null;
         };
         /**
          * SecretRef
@@ -8788,6 +8898,7 @@ export type ExpandSweep = components['schemas']['ExpandSweep'];
 export type Failure = components['schemas']['Failure'];
 export type FileDiff = components['schemas']['FileDiff'];
 export type FileEntry = components['schemas']['FileEntry'];
+export type FindErrors = components['schemas']['FindErrors'];
 export type Fix = components['schemas']['Fix'];
 export type Flow = components['schemas']['Flow'];
 export type FlowEdge = components['schemas']['FlowEdge'];
@@ -8819,6 +8930,8 @@ export type LeftOutFiles = components['schemas']['LeftOutFiles'];
 export type Link = components['schemas']['Link'];
 export type Lock = components['schemas']['Lock'];
 export type LogAppend = components['schemas']['LogAppend'];
+export type LogError = components['schemas']['LogError'];
+export type LogErrors = components['schemas']['LogErrors'];
 export type LogHit = components['schemas']['LogHit'];
 export type LogHits = components['schemas']['LogHits'];
 export type LogLine = components['schemas']['LogLine'];
@@ -10842,6 +10955,7 @@ export interface operations {
                 to_stream?: string;
                 to_offset?: number;
                 to_time?: number;
+                level?: "warning" | "error";
                 labels?: boolean;
                 limit?: number;
                 download?: boolean;

@@ -1,6 +1,8 @@
 /** Contents of job tabs, connected with the lab. */
 import { JupyterFrontEnd } from '@jupyterlab/application';
+import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
+import { PageConfig, URLExt } from '@jupyterlab/coreutils';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor } from '@jupyterlab/fileeditor';
 import { IStateDB } from '@jupyterlab/statedb';
@@ -79,6 +81,17 @@ function labAround(
     openJob: other => void commands.execute(CommandIDs.openJob, { id: other }),
     askTime: near => askTime(near, trans),
     askStream: ids => askStream(ids, trans),
+    copyAddress: parameters => {
+      const lab = URLExt.join(
+        jobs.api.serverSettings.baseUrl,
+        PageConfig.getOption('appUrl') || 'lab'
+      );
+      const search = new URLSearchParams(parameters).toString();
+      Clipboard.copyToSystem(`${lab}?${search}`);
+      Notification.success(trans.__('The address was copied.'), {
+        autoClose: 3000
+      });
+    },
     kernelTitle: name => {
       const { specs } = app.serviceManager.kernelspecs;
       const key = name ?? specs?.default ?? '';

@@ -29,6 +29,10 @@ const ARGS = {
     },
     stream: { type: 'string', description: 'Log stream to show a place of' },
     offset: { type: 'number', description: 'Byte offset in that stream' },
+    view: {
+      type: 'string',
+      description: 'Filter and search of the log, as in a copied address'
+    },
     time: {
       type: 'number',
       description: 'Time to show in the log, in seconds since the epoch'
@@ -102,7 +106,7 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
       describedBy: { args: ARGS },
       isVisible: args => typeof args.id === 'string',
       execute: async args => {
-        const { id, tab, stream, offset, time } = args;
+        const { id, tab, stream, offset, time, view } = args;
         if (typeof id !== 'string') {
           return;
         }
@@ -114,8 +118,14 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
         showTab(app.shell, widget);
         const pane = JOB_PANES.find(known => known === tab) as
           JobPane | undefined;
-        if (typeof stream === 'string') {
-          const place = { stream, offset: Number(offset ?? 0) };
+        if (typeof stream === 'string' || typeof view === 'string') {
+          const place = {
+            ...(typeof stream === 'string' && {
+              stream,
+              offset: Number(offset ?? 0)
+            }),
+            ...(typeof view === 'string' && { view })
+          };
           await (await widget.loaded)?.model.show('logs', place);
         } else if (typeof time === 'number') {
           await (await widget.loaded)?.model.show('logs', { time });

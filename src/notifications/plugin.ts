@@ -68,7 +68,11 @@ export const notificationSettingsPlugin: JupyterFrontEndPlugin<void> = {
     if (id !== null) {
       const stream = address.get('stream');
       const offset = Number(address.get('offset'));
-      const place = stream === null ? {} : { tab: 'logs', stream, offset };
+      const view = address.get('log');
+      const place = {
+        ...(stream !== null && { stream, offset }),
+        ...(view !== null && { view })
+      };
       void Promise.all([app.restored, jobs.ready]).then(() =>
         commands.execute(CommandIDs.openJob, { id, ...place })
       );

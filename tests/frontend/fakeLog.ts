@@ -1,6 +1,7 @@
 /** A job's log and the server's end of its socket, pretended. */
 import { ISignal, Signal } from '@lumino/signaling';
 import {
+  LogErrors,
   LogHit,
   LogLine,
   LogMessage,
@@ -48,6 +49,12 @@ export class FakeLog implements ILogSocket {
   private _out: LogMessage[] = [];
 
   streams: LogStream[] = [];
+  /** Lines that a request with a level gets. */
+  shows: (line: LogLine) => boolean = () => true;
+  /** Most lines that a request with a level reads. */
+  most = Infinity;
+  /** Answers to requests for first errors. */
+  errors: Omit<LogErrors, 'type' | 'request'>[] = [];
   private _lines: LogLine[] = [];
   private readonly _ends = new Map<string, number>();
   private _follow: { streams: string[]; cursor: Cursor } | null = null;
@@ -147,6 +154,17 @@ export class FakeLog implements ILogSocket {
         });
         break;
       }
+      case 'errors': {
+        const [next] = this.errors.splice(0, 1);
+        if (next) {
+          this._out.push({
+            type: 'first_errors',
+            request: message.request,
+            ...next
+          });
+        }
+        break;
+      }
       case 'follow':
         this._follow = {
           streams: message.streams ?? [],
@@ -200,7 +218,8 @@ export class FakeLog implements ILogSocket {
   private _page(question: ReadLog): LogMessage {
     const ids = question.streams ?? [];
     const lines = this._chosen(ids);
-    const { anchor, direction = 'forward', lines: most = 1000 } = question;
+    const { anchor, direction = 'forward', level } = question;
+    const most = Math.min(question.lines ?? 1000, level ? this.most : Infinity);
     const behind = (line: LogLine): boolean =>
       anchor === 'start'
         ? true
@@ -227,7 +246,7 @@ export class FakeLog implements ILogSocket {
     return {
       type: 'page',
       request: question.request,
-      lines: page,
+      lines: level ? page.filter(this.shows) : page,
       before: cursor(rest[0]),
       after: cursor([...rest[0], ...page]),
       at_start: rest[0].length === 0,

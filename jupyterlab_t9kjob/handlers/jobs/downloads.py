@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from tornado.iostream import StreamClosedError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ...core.job import LogStream
     from ...core.log_sources import LogFile
+    from ...logs.failures.levels import Level
     from ...logs.serving.text import LinePosition
 
 CHUNK = 256 * 1024
@@ -185,7 +186,7 @@ class LogTextHandler(Download):
 
         limit = self.query("limit", 2**53 - 1, least=1)
         labels, download = self.switch("labels"), self.switch("download")
-        passage = Passage(self._place("from"), self._place("to"))
+        passage = Passage(self._place("from"), self._place("to"), self._level())
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
         with await self.following(ident):
@@ -229,6 +230,14 @@ class LogTextHandler(Download):
         # Offset and time are read even without a stream, so that invalid values are always refused.
         offset, time = self.query(f"{end}_offset", 0), self._seconds(f"{end}_time")
         return None if stream is None else LinePosition(stream, offset, time)
+
+    def _level(self) -> Level | None:
+        text = self.get_query_argument("level", "")
+        if text in ("error", "warning"):
+            return cast("Level", text)
+        if text:
+            raise BadRequest(_("level must be error or warning, not {value}.", value=repr(text[:40])))
+        return None
 
     def _seconds(self, name: str) -> float | None:
         text = self.get_query_argument(name, "")

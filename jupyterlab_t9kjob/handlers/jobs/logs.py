@@ -12,7 +12,7 @@ from ..base import Socket, guarded_socket
 
 if TYPE_CHECKING:
     from ...logs.serving.follow import JobLogs
-    from ..messages import FollowLog, LogRequest, ReadLog, SearchLog
+    from ..messages import FindErrors, FollowLog, LogRequest, ReadLog, SearchLog
 
 
 class LogsHandler(Socket):
@@ -71,7 +71,7 @@ class LogsHandler(Socket):
 
     async def answer(self, message: str | bytes) -> None:
         """Answer one message."""
-        from ..messages import LOG_REQUEST, AckLog, FollowLog, ReadLog, SearchLog
+        from ..messages import LOG_REQUEST, AckLog, FindErrors, FollowLog, ReadLog, SearchLog
         from ..validation import parse_message
 
         request: LogRequest = parse_message(LOG_REQUEST, message)
@@ -84,6 +84,8 @@ class LogsHandler(Socket):
             self._acknowledge(request.sequence)
         elif isinstance(request, SearchLog):
             await self._begin_search(request)
+        elif isinstance(request, FindErrors):
+            await self._find_errors(request)
         else:
             if self._follow is not None:
                 self._follow.cancel()
@@ -96,7 +98,7 @@ class LogsHandler(Socket):
     async def _read(self, request: ReadLog) -> None:
         from ..messages import LogPage
 
-        page = await self._logs.page(request.streams, request.anchor, request.direction, request.lines)
+        page = await self._logs.page(request.streams, request.anchor, request.direction, request.lines, request.level)
         answer = LogPage(
             request=request.request,
             lines=page.lines,
@@ -115,7 +117,7 @@ class LogsHandler(Socket):
         while True:
             await self._wait_for_ack()
             growth = self._logs.grown.count
-            batch = await self._logs.batch(streams, cursor)
+            batch = await self._logs.batch(streams, cursor, request.level)
             caught_up = batch.caught_up and batch.growth == growth
             if first or not batch.empty:
                 self._sequence += 1
@@ -140,6 +142,22 @@ class LogsHandler(Socket):
             del self._unacknowledged[sent]
         self._acknowledged.set()
 
+    # -- errors -------------------------------------------------------------------------------------------------------
+
+    async def _find_errors(self, request: FindErrors) -> None:
+        from ...logs.serving.model import LogError
+        from ..messages import LogErrors
+
+        found = await self._logs.first_errors(request.streams)
+        answer = LogErrors(
+            request=request.request,
+            errors=[LogError(**vars(error)) for error in found.errors],
+            searched=found.searched,
+            size=found.size,
+            complete=found.complete,
+        )
+        await self.send(answer.model_dump_json())
+
     # -- searching ----------------------------------------------------------------------------------------------------
 
     async def _begin_search(self, request: SearchLog) -> None:
@@ -160,6 +178,7 @@ class LogsHandler(Socket):
                 case_sensitive=request.case_sensitive,
                 limit=request.limit,
                 context=request.context,
+                level=request.level,
             )
         except JobError as error:
             await self.refuse(error, request.request)

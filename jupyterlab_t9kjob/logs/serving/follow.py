@@ -22,7 +22,9 @@ from ...core.log_sources import LogFile
 from ...core.system.disk_threads import on_disk
 from ...core.system.pace import SHARE
 from ...core.system.tasks import spawn
+from ..failures.levels import Level
 from ..storage.index import TimeIndex
+from .level_lines import ErrorSearch, FirstErrors, first_errors
 from .model import LogLine
 from .pages import Direction, Page, read_page
 from .sources import Anchor, Source, places, status_of
@@ -139,6 +141,7 @@ class JobLogs:
         self._ident = ident
         self._files: list[LogFile] = []
         self._sources: dict[str, Source] = {}
+        self._errors: dict[str, ErrorSearch] = {}
         self._reading = threading.Lock()
         self._followers = 0
         self._followed = asyncio.Event()
@@ -185,20 +188,45 @@ class JobLogs:
         wanted = [file.stream.id for file in self._files if streams is None or file.stream.id in streams]
         return [self._sources[stream] for stream in wanted]
 
-    async def page(self, streams: Collection[str] | None, anchor: Anchor, direction: Direction, limit: int) -> Page:
+    async def page(
+        self,
+        streams: Collection[str] | None,
+        anchor: Anchor,
+        direction: Direction,
+        limit: int,
+        level: Level | None = None,
+    ) -> Page:
         """Return a page of merged lines.
 
         Parameters
         ----------
         streams
             Ids of the chosen streams; None for all.
-        anchor, direction, limit
+        anchor, direction, limit, level
             See `read_page`.
         """
         sources = self.sources(streams)
-        return await on_disk(places(sources), self._read, sources, anchor, direction, limit)
+        return await on_disk(places(sources), self._read, sources, anchor, direction, limit, level)
 
-    async def batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
+    async def first_errors(self, streams: Collection[str] | None) -> FirstErrors:
+        """Search one part of the chosen streams for the first error of each; the next call continues the search.
+
+        Parameters
+        ----------
+        streams
+            Ids of the chosen streams; None for all.
+        """
+        sources = self.sources(streams)
+
+        def read() -> FirstErrors:
+            with self._reading:
+                return first_errors(sources, self._errors)
+
+        return await on_disk(places(sources), read)
+
+    async def batch(
+        self, streams: frozenset[str] | None, cursor: Mapping[str, int], level: Level | None = None
+    ) -> Batch:
         """Return the lines after a position; equal requests share one batch, also after it was read.
 
         Parameters
@@ -207,12 +235,14 @@ class JobLogs:
             Ids of the chosen streams; None for all.
         cursor
             The position: offset by stream.
+        level
+            Lowest level of the lines; None for all lines.
         """
-        key = (streams, frozenset(cursor.items()))
+        key = (streams, frozenset(cursor.items()), level)
         task = self._batches.get(key)
         if task is None or self._is_outdated(task):
             self._batches.pop(key, None)
-            task = self._batches[key] = asyncio.create_task(self._read_batch(streams, cursor))
+            task = self._batches[key] = asyncio.create_task(self._read_batch(streams, cursor, level))
             if len(self._batches) > KEPT_BATCHES:
                 del self._batches[next(iter(self._batches))]
         return await asyncio.shield(task)
@@ -224,17 +254,21 @@ class JobLogs:
             return True
         return task.result().empty and task.result().growth != self.grown.count
 
-    async def _read_batch(self, streams: frozenset[str] | None, cursor: Mapping[str, int]) -> Batch:
+    async def _read_batch(
+        self, streams: frozenset[str] | None, cursor: Mapping[str, int], level: Level | None
+    ) -> Batch:
         sources, growth = self.sources(streams), self.grown.count
 
         def read() -> Batch:
-            return Batch(self._read(sources, cursor, "forward", BATCH_LINES), cursor, growth)
+            return Batch(self._read(sources, cursor, "forward", BATCH_LINES, level), cursor, growth)
 
         return await on_disk(places(sources), read)
 
-    def _read(self, sources: list[Source], anchor: Anchor, direction: Direction, limit: int) -> Page:
+    def _read(
+        self, sources: list[Source], anchor: Anchor, direction: Direction, limit: int, level: Level | None
+    ) -> Page:
         with self._reading:  # All readers share the indexes and tails of the sources.
-            return read_page(sources, anchor, direction, limit)
+            return read_page(sources, anchor, direction, limit, level)
 
     def _sizes(self) -> list[int]:
         """Return the number of bytes that can be read of each file (blocking)."""

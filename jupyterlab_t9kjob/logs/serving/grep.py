@@ -27,7 +27,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
 from ...core.errors import Unavailable
+from ..failures.levels import Level
 from ..storage.index import TimeIndex
+from . import level_lines
 from .line_reader import LONG_BLOCK, Line, line_of
 from .prefilter import Prefilter
 from .sources import OpenSource, Source, opened
@@ -53,6 +55,8 @@ class Question(TypedDict):
         Largest number of hits.
     context
         Number of lines before and after each hit.
+    level
+        Lowest level of the hits; None for all lines.
     """
 
     files: list[tuple[str, str, str | None, str | None, str | None]]
@@ -61,6 +65,7 @@ class Question(TypedDict):
     case_sensitive: bool
     limit: int
     context: int
+    level: Level | None
 
 
 class Hit(NamedTuple):
@@ -90,17 +95,26 @@ class Searcher:
         pattern = question["pattern"] if question["regex"] else re.escape(question["pattern"])
         self._pattern = re.compile(pattern, 0 if question["case_sensitive"] else re.IGNORECASE)
         self._prefilter = Prefilter(self._pattern)
+        self._level = question["level"]
 
     def hits(self, file: OpenSource) -> Iterator[Hit]:
         """Yield the matching lines of a file."""
-        for first, last in file.reader.pieces:
-            for line in self._lines(file, first, last):
-                matches = list(islice(self._pattern.finditer(line.text), MAX_SPANS))
-                if matches:
-                    order = (file.time(line.offset) or 0.0, file.order, line.offset)
-                    yield Hit(order, file, line, [match.span() for match in matches if match[0]])
+        for line in self._lines(file):
+            matches = list(islice(self._pattern.finditer(line.text), MAX_SPANS))
+            if matches:
+                order = (file.time(line.offset) or 0.0, file.order, line.offset)
+                yield Hit(order, file, line, [match.span() for match in matches if match[0]])
 
-    def _lines(self, file: OpenSource, start: int, last: int) -> Iterator[Line]:
+    def _lines(self, file: OpenSource) -> Iterator[Line]:
+        """Yield the lines of a file that may match."""
+        if self._level is not None:
+            steps = level_lines.forward(file.reader, 0, self._level, level_lines.step_sizes(1))
+            yield from (line for step in steps for line, _level in step.found)
+            return
+        for first, last in file.reader.pieces:
+            yield from self._between(file, first, last)
+
+    def _between(self, file: OpenSource, start: int, last: int) -> Iterator[Line]:
         """Yield the lines between `start` and `last` that may match."""
         while start < last:
             data = file.reader.read(start, min(start + LONG_BLOCK, last))

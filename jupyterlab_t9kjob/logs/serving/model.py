@@ -52,3 +52,13 @@ class LogHit(Model):
     after: list[LogLine] = Field(
         default_factory=list, description="Lines after the hit in its stream, as many as were requested."
     )
+
+
+class LogError(Model):
+    """The first error in a stream."""
+
+    stream: str = Field(description="Id of the log stream.")
+    offset: int = Field(description="Offset of the error's first line in the stream.")
+    time: Time | None = Field(None, description="When the line was written, in seconds since the epoch (UTC).")
+    text: str = Field(description="The line that states the error: of a traceback the last line, else the first.")
+    traceback: bool = Field(description="The error begins with a traceback.")

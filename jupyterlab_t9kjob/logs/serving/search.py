@@ -17,6 +17,8 @@ from .sources import Source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..failures.levels import Level
+
 TIMEOUT = 20.0
 """Seconds after which a search ends with the hits found so far."""
 LONGEST_HIT = 16 * 1024 * 1024
@@ -47,7 +49,14 @@ class Found:
 
 
 async def search(
-    sources: Sequence[Source], pattern: str, *, regex: bool, case_sensitive: bool, limit: int, context: int
+    sources: Sequence[Source],
+    pattern: str,
+    *,
+    regex: bool,
+    case_sensitive: bool,
+    limit: int,
+    context: int,
+    level: Level | None = None,
 ) -> Found:
     """Return the lines that match a pattern. Cancelling the call ends the search process.
 
@@ -65,6 +74,8 @@ async def search(
         Largest number of hits.
     context
         Number of lines before and after each hit.
+    level
+        Lowest level of the hits; None for all lines.
 
     Raises
     ------
@@ -89,6 +100,7 @@ async def search(
         case_sensitive=case_sensitive,
         limit=limit,
         context=context,
+        level=level,
     )
     try:
         process = await asyncio.create_subprocess_exec(

@@ -12,7 +12,9 @@ from datetime import datetime, timezone
 from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
+from ..failures.levels import Level
 from ..storage.cuts import read as read_cut
+from . import level_lines
 from .line_reader import Line, last_update
 from .sources import OpenSource, Source, opened
 
@@ -36,10 +38,19 @@ class LinePosition:
 
 @dataclass(frozen=True)
 class Passage:
-    """The lines from `first` to `last`, with both; None stands for the log's start or end."""
+    """The lines from `first` to `last`, with both; None stands for the log's start or end.
+
+    Attributes
+    ----------
+    first, last
+        The first and the last line.
+    level
+        Lowest level of the lines; None for all lines.
+    """
 
     first: LinePosition | None = None
     last: LinePosition | None = None
+    level: Level | None = None
 
 
 class _Item(NamedTuple):
@@ -130,7 +141,7 @@ def _lines(
     written may still change. The other streams are cut by the sort key of that line.
     """
     start = _start(file, files, passage.first)
-    items = _ordered(file, max(start, reached.get(file.stream, 0)), notes)
+    items = _ordered(file, max(start, reached.get(file.stream, 0)), notes, passage.level)
     first, last = passage.first, passage.last
     if first is not None and first.stream != file.stream:
         low = _order(first, files)
@@ -143,9 +154,9 @@ def _lines(
     return items
 
 
-def _ordered(file: OpenSource, start: int, notes: Sequence[tuple[int, bytes]]) -> Iterator[_Item]:
-    waiting = sorted(note for note in notes if note[0] >= start)
-    for line in file.reader.forward(start):
+def _ordered(file: OpenSource, start: int, notes: Sequence[tuple[int, bytes]], level: Level | None) -> Iterator[_Item]:
+    waiting = sorted(note for note in notes if note[0] >= start and level is None)
+    for line in file.reader.forward(start) if level is None else _of_level(file, start, level):
         order = (file.time(line.offset) or 0.0, file.order, line.offset)
         while waiting and waiting[0][0] <= line.offset:
             yield _Item(order, file, line, waiting.pop(0)[1])
@@ -155,6 +166,11 @@ def _ordered(file: OpenSource, start: int, notes: Sequence[tuple[int, bytes]]) -
         order = (file.time(max(0, file.size - 1)) or 0.0, file.order, file.size)
         for _offset, note in waiting:
             yield _Item(order, file, end, note)
+
+
+def _of_level(file: OpenSource, start: int, level: Level) -> Iterator[Line]:
+    for step in level_lines.forward(file.reader, start, level, level_lines.step_sizes(1)):
+        yield from (line for line, _leveled in step.found)
 
 
 def _order(position: LinePosition, files: Sequence[OpenSource]) -> Order:
@@ -183,6 +199,9 @@ def _end(file: OpenSource, last: LinePosition | None) -> int:
 
 def _size(file: OpenSource, files: Sequence[OpenSource], passage: Passage) -> int:
     start, end = _start(file, files, passage.first), _end(file, passage.last)
+    if passage.level is not None:
+        lines = takewhile(lambda line: line.offset < end, _of_level(file, start, passage.level))
+        return sum(line.size for line in lines)
     hole = file.reader.hole
     removed = max(0, min(end, hole[1]) - max(start, hole[0]))
     return max(0, end - start - removed)

@@ -7,6 +7,7 @@ import { JsonSocket } from '../../api/stream';
 import { LogMessage, LogRequest } from '../../api/types';
 import { IJobsModel, IJobWatch } from '../../tokens';
 import { JobPane } from './jobPanes';
+import { showAddress } from '../../logs/model/address';
 import { LogModel } from '../../logs/model/log';
 import { LogSearch } from '../../logs/model/search';
 import { LogSession } from '../../logs/loading/session';
@@ -144,6 +145,16 @@ export class JobLog implements IDisposable {
   private _connected: boolean;
 }
 
+/** Part of a log to show. */
+export interface ILogTarget {
+  stream?: string;
+  offset?: number;
+  /** Seconds since the epoch. */
+  time?: number;
+  /** Filter and search, as in an address. */
+  view?: string;
+}
+
 /** State of one job's tab: the job, the current pane, and the log after the user opened it. */
 export class JobTabModel implements IDisposable {
   constructor(
@@ -208,23 +219,25 @@ export class JobTabModel implements IDisposable {
    * Show a pane.
    *
    * @param pane - The pane.
-   * @param place - For the pane of logs: a line to mark, or a time to go to, in seconds since the epoch.
+   * @param place - For the pane of logs: a line to mark, or a time to go to, in seconds since the epoch, or
+   * what the parameter `log` of an address describes.
    */
-  async show(
-    pane: JobPane,
-    place?: { stream: string; offset: number } | { time: number }
-  ): Promise<void> {
+  async show(pane: JobPane, place?: ILogTarget): Promise<void> {
     await this.ready;
     if (this.isDisposed) {
       return;
     }
     this.set({ pane });
-    if (place && pane === 'logs') {
-      const log = this._log?.log;
-      if ('time' in place) {
-        log?.go({ at: 'time', time: place.time });
-      } else {
-        log?.mark(place.stream, place.offset);
+    if (place && pane === 'logs' && this._log) {
+      const { log, search } = this._log;
+      if (place.view !== undefined) {
+        await log.ready;
+        showAddress(place.view, log, search);
+      }
+      if (place.time !== undefined) {
+        log.go({ at: 'time', time: place.time });
+      } else if (place.stream !== undefined) {
+        log.mark(place.stream, place.offset ?? 0);
       }
     }
   }

@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogLine, Replica } from '../../api/types';
 import { IMenuItem } from '../../common/menu';
+import { addressedLine, logAddress } from '../../logs/model/address';
 import { ILogTexts, LogCopy } from '../../logs/model/copy';
 import { ILogViewHandle, LogView } from '../../logs/view/LogView';
 import { IWithShortcut } from '../../common/shortcut';
@@ -23,6 +24,12 @@ export interface ILogsPaneLab {
    * @returns Seconds since the epoch; null if the user cancels.
    */
   askTime(near: number | null): Promise<number | null>;
+  /**
+   * Copy the address of the lab with these parameters.
+   *
+   * @param parameters - Parameters of the address.
+   */
+  copyAddress(parameters: Record<string, string>): void;
   /** Returns a label with the keyboard shortcut of a command. */
   withShortcut: IWithShortcut;
 }
@@ -131,6 +138,14 @@ export function LogsPane(props: ILogsPaneProps): React.JSX.Element | null {
       texts={texts}
       withShortcut={lab.withShortcut}
       handle={props.logHandle}
+      copyAddress={() => {
+        const line = addressedLine(log);
+        lab.copyAddress({
+          't9kjob-job': id,
+          ...(line && { stream: line.stream, offset: String(line.offset) }),
+          log: logAddress(log, search)
+        });
+      }}
       goToTime={() => {
         void lab.askTime(log.topTime()).then(time => {
           if (time !== null) {

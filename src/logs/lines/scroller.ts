@@ -1,5 +1,6 @@
 /** Connection of the browser's scroll bar and the scroll position in the log. */
-import { ILogReveal, LogModel } from '../model/log';
+import { LogModel } from '../model/log';
+import { ILogReveal } from '../model/place';
 import { IRowRange, LogScroll } from '../model/scroll';
 import { bytesUpTo } from '../loading/streams';
 

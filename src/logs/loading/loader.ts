@@ -45,11 +45,6 @@ export class LogLoader {
     void this.resume();
   }
 
-  /** Cancel the place that is being loaded. */
-  cancel(): void {
-    this._place = null;
-  }
-
   /** Load the requested place as soon as pages can be requested. Call this when the streams changed. */
   async resume(): Promise<void> {
     if (this._loading) {
@@ -96,7 +91,7 @@ export class LogLoader {
       return false;
     }
     await this._attempt(async () => {
-      const page = await this._reader.at(place);
+      const page = await this._reader.at(place, () => this._place === place);
       // The lines before the line are shown as well.
       const earlier =
         place.at === 'line' && !page.at_start

@@ -1,6 +1,7 @@
 /** Queue of the lines that the server pushes. */
 import { LogAppend } from '../../api/types';
 import { LogSession } from './session';
+import { LowestLevel } from './streams';
 import { Cursor } from './window';
 
 /** Time in which queued messages are processed in one frame, in ms. */
@@ -30,10 +31,11 @@ export class LogPushes {
    *
    * @param streams - Ids of the streams.
    * @param cursor - Offsets at which the pushed lines begin.
+   * @param level - Lowest level of the lines; null for all lines.
    */
-  start(streams: string[], cursor: Cursor): void {
+  start(streams: string[], cursor: Cursor, level: LowestLevel | null): void {
     this._on = true;
-    this._session.follow(streams, cursor);
+    this._session.follow(streams, cursor, level);
   }
 
   /** Stop the pushes and drop the queued messages. */

@@ -20,7 +20,7 @@ export type LogPlace =
 export class LogReader {
   constructor(
     private readonly _session: LogSession,
-    private readonly _choice: Pick<LogChoice, 'chosen' | 'ids'>
+    private readonly _choice: Pick<LogChoice, 'chosen' | 'ids' | 'filter'>
   ) {}
 
   /**
@@ -36,19 +36,27 @@ export class LogReader {
     lines = PAGE
   ): Promise<LogPage> {
     const streams = this._choice.ids;
-    return this._session.read({ streams, anchor, direction, lines });
+    const level = this._choice.filter.level ?? null;
+    return this._session.read({ streams, anchor, direction, lines, level });
   }
 
-  /** Read the page that begins at a place. Returns the last page if the log has no lines after the place. */
-  async at(place: LogPlace): Promise<LogPage> {
+  /**
+   * Read the page that begins at a place. Returns the last page if the log has no lines after the place.
+   *
+   * @param place - The place.
+   * @param isWanted - Returns false if the page isn't needed any more. A search for lines of a level may take
+   * several requests.
+   */
+  async at(place: LogPlace, isWanted = (): boolean => true): Promise<LogPage> {
     switch (place.at) {
       case 'start':
-        return this.page('start');
+        return this._some(await this.page('start'), 'forward', isWanted);
       case 'end':
-        return this.page('end', 'backward');
+        return this._last(isWanted);
       case 'time': {
         const page = await this.page(place.time);
-        return page.lines.length ? page : this.page('end', 'backward');
+        const some = await this._some(page, 'forward', isWanted);
+        return some.lines.length ? some : this._last(isWanted);
       }
       case 'line':
         return this._atByte(place.stream, place.offset);
@@ -61,6 +69,35 @@ export class LogReader {
         return this._atByte(largest.id, offset);
       }
     }
+  }
+
+  /** Read the last page. */
+  private async _last(isWanted: () => boolean): Promise<LogPage> {
+    const page = await this.page('end', 'backward');
+    return this._some(page, 'backward', isWanted);
+  }
+
+  /** Continue the search for lines of a level if a page has none. Each request reads a part of the log. */
+  private async _some(
+    page: LogPage,
+    direction: 'forward' | 'backward',
+    isWanted: () => boolean
+  ): Promise<LogPage> {
+    while (
+      page.lines.length === 0 &&
+      !(direction === 'forward' ? page.at_end : page.at_start) &&
+      isWanted()
+    ) {
+      const next = await this.page(
+        direction === 'forward' ? page.after : page.before,
+        direction
+      );
+      page =
+        direction === 'forward'
+          ? { ...next, before: page.before, at_start: page.at_start }
+          : { ...next, after: page.after, at_end: page.at_end };
+    }
+    return page;
   }
 
   /** Read the page that begins at a byte of one stream. The other streams begin at the time of that line. */

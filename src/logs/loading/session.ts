@@ -3,6 +3,7 @@ import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {
   LogAppend,
+  LogErrors,
   LogHits,
   LogMessage,
   LogPage,
@@ -11,6 +12,7 @@ import {
   ReadLog,
   SearchLog
 } from '../../api/types';
+import { LowestLevel } from './streams';
 import { Cursor } from './window';
 
 /** The part of `JsonSocket` that a session uses. */
@@ -37,7 +39,7 @@ export class LogRequestError extends Error {
 
 /** Callbacks of a request that has no answer yet. */
 interface IPending {
-  resolve(answer: LogPage | LogHits): void;
+  resolve(answer: LogPage | LogHits | LogErrors): void;
   reject(error: Error): void;
 }
 
@@ -84,6 +86,11 @@ export class LogSession implements IDisposable {
     return this._ask(request => ({ type: 'read', request, ...question }));
   }
 
+  /** Search a part of the streams for the first error of each. The next request continues the search. */
+  errors(streams: string[]): Promise<LogErrors> {
+    return this._ask(request => ({ type: 'errors', request, streams }));
+  }
+
   /**
    * Find the lines that match.
    *
@@ -123,9 +130,10 @@ export class LogSession implements IDisposable {
    *
    * @param streams - Ids of the streams.
    * @param cursor - Offsets at which the pushed lines begin.
+   * @param level - Lowest level of the lines; null for all lines.
    */
-  follow(streams: string[], cursor: Cursor): void {
-    this._socket.send({ type: 'follow', streams, cursor });
+  follow(streams: string[], cursor: Cursor, level: LowestLevel | null): void {
+    this._socket.send({ type: 'follow', streams, cursor, level });
   }
 
   /** Ask the server to stop pushing lines. */
@@ -143,7 +151,7 @@ export class LogSession implements IDisposable {
    *
    * @param message - Returns the request with the given number.
    */
-  private _ask<T extends LogPage | LogHits>(
+  private _ask<T extends LogPage | LogHits | LogErrors>(
     message: (request: number) => LogRequest
   ): Promise<T> {
     if (!this.isOpen) {
@@ -169,6 +177,7 @@ export class LogSession implements IDisposable {
         break;
       case 'page':
       case 'hits':
+      case 'first_errors':
         this._take(message.request)?.resolve(message);
         break;
       case 'error':

@@ -1,7 +1,10 @@
 /** A job's log streams: names, sources, and the filter that decides which streams are shown. */
 import { LogStream } from '../../api/types';
 
-/** Filter of log streams. */
+/** Lowest level of the shown lines. */
+export type LowestLevel = 'warning' | 'error';
+
+/** Filter of a log's streams and lines. */
 export interface ILogFilter {
   /** Number of the only attempt that is shown; null for all attempts. */
   readonly attempt: number | null;
@@ -14,14 +17,17 @@ export interface ILogFilter {
    * repeats the ranks' and the launcher's output, so the files' streams are hidden then.
    */
   readonly container: boolean;
+  /** Lowest level of the shown lines; null for all lines. */
+  readonly level: LowestLevel | null;
 }
 
-/** Default filter: all ranks and containers, without the launcher and without repeated output. */
+/** Default filter: all ranks, containers and levels, without the launcher and without repeated output. */
 export const SHOW_ALL: ILogFilter = {
   attempt: null,
   hidden: [],
   launcher: false,
-  container: false
+  container: false,
+  level: null
 };
 
 /** A rank or a container in all attempts, for the filter and the gutter. */
@@ -190,7 +196,8 @@ export function showStream(
     attempt: filter.attempt === stream.attempt ? stream.attempt : null,
     hidden: filter.hidden.filter(key => key !== sourceKey(stream)),
     launcher: filter.launcher || stream.source === 'launcher',
-    container: repeatedByRanks(streams).has(stream)
+    container: repeatedByRanks(streams).has(stream),
+    level: filter.level
   };
 }
 

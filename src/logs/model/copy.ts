@@ -188,6 +188,7 @@ export class LogCopy implements IDisposable {
       which && {
         ...which,
         ...passageQuery(passage),
+        ...(this._log.filter.level && { level: this._log.filter.level }),
         ...(labels && { labels: true })
       }
     );

@@ -3,6 +3,7 @@ import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import {
   LogAppend,
+  LogErrors,
   LogHits,
   LogLine,
   LogPage,
@@ -15,21 +16,10 @@ import { LogDirection, LogLoader } from '../loading/loader';
 import { LogSession } from '../loading/session';
 import { ILogFilter, LogChoice, SHOW_ALL } from '../loading/streams';
 import { holds, LogWindow } from '../loading/window';
+import { ILogReveal, ILogView } from './place';
 
 /** Following jumps to the end of the log after this number of lines without reaching the end. */
 const TOO_FAR_BEHIND = 5000;
-
-/** Ordinals of the first and last line in view. */
-export interface ILogView {
-  first: number;
-  last: number;
-}
-
-/** Request to scroll a line into view. */
-export interface ILogReveal {
-  ordinal: number;
-  align: 'start' | 'center' | 'nearest';
-}
 
 /**
  * A job's log as a view shows it: a window of lines around the view, which follows the end of the log on
@@ -53,6 +43,8 @@ export class LogModel implements IDisposable {
   }
 
   readonly window = new LogWindow();
+  /** The marked line; null for none. */
+  marked: { stream: string; offset: number } | null = null;
 
   /** The lines in view; the window keeps the lines around them. Null while there is no view. */
   get view(): ILogView | null {
@@ -177,7 +169,7 @@ export class LogModel implements IDisposable {
 
   /** Return the time of the first line in view that has a time. */
   topTime(): number | null {
-    return this.window.timeFrom(this._top);
+    return this.window.timeFrom(this._view?.first ?? this.window.first);
   }
 
   /** Start or stop following the end of the log. */
@@ -197,8 +189,8 @@ export class LogModel implements IDisposable {
 
   /** Go to a place. The view keeps the current lines until the new lines have arrived. */
   go(place: LogPlace): void {
-    if (place.at === 'line' && this._reveal(place.stream, place.offset)) {
-      this._loader.cancel();
+    // While a place is loaded, the window may have the lines of an earlier filter.
+    if (!this.loading && place.at === 'line' && this._reveal(place)) {
       return;
     }
     this._following = place.at === 'end';
@@ -207,19 +199,19 @@ export class LogModel implements IDisposable {
 
   /** Go to a line and mark it until `unmark` or the next mark. */
   mark(stream: string, offset: number): void {
-    this._marked = { stream, offset };
+    this.marked = { stream, offset };
     this.go({ at: 'line', stream, offset });
   }
 
   unmark(): void {
-    if (this._marked) {
-      this._marked = null;
+    if (this.marked) {
+      this.marked = null;
       this._changeSoon();
     }
   }
 
   isMarked(line: LogLine): boolean {
-    return this._marked !== null && holds(line, this._marked);
+    return this.marked !== null && holds(line, this.marked);
   }
 
   /** Load the page before the window. */
@@ -249,8 +241,14 @@ export class LogModel implements IDisposable {
   ): Promise<LogHits> {
     return this._session.search(asker, {
       streams: this._choice.ids,
+      level: this.filter.level ?? null,
       ...question
     });
+  }
+
+  /** Search a part of the shown streams for the first error of each; see `LogSession.errors`. */
+  errors(): Promise<LogErrors> {
+    return this._session.errors(this._choice.ids);
   }
 
   private _prepare(place: LogPlace): boolean {
@@ -275,7 +273,10 @@ export class LogModel implements IDisposable {
     this._attach();
     this._changeSoon();
     if (place.at === 'line') {
-      this._reveal(place.stream, place.offset);
+      if (!this._reveal(place) && this.filter.level) {
+        this._choice.filter = { ...this.filter, level: null };
+        this._loader.go(place);
+      }
     } else if (place.at !== 'end') {
       this._revealed.emit({ ordinal: 0, align: 'start' });
     }
@@ -297,8 +298,8 @@ export class LogModel implements IDisposable {
     });
   }
 
-  private _reveal(stream: string, offset: number): boolean {
-    const ordinal = this.window.find(stream, offset);
+  private _reveal(line: Pick<LogLine, 'stream' | 'offset'>): boolean {
+    const ordinal = this.window.find(line.stream, line.offset);
     if (ordinal === null) {
       return false;
     }
@@ -306,10 +307,6 @@ export class LogModel implements IDisposable {
     this._changeSoon();
     this._revealed.emit({ ordinal, align: 'center' });
     return true;
-  }
-
-  private get _top(): number {
-    return this._view?.first ?? this.window.first;
   }
 
   private _onStreams(_: unknown, streams: LogStream[]): void {
@@ -338,7 +335,8 @@ export class LogModel implements IDisposable {
       this._active && this._connected && !this.loading && this.window.atEnd;
     if (wanted && !this._pushes.on) {
       this._behind = 0;
-      this._pushes.start(this._choice.ids, this.window.after);
+      const { ids, filter } = this._choice;
+      this._pushes.start(ids, this.window.after, filter.level ?? null);
     } else if (!wanted) {
       this._pushes.stop();
     }
@@ -371,7 +369,8 @@ export class LogModel implements IDisposable {
       return;
     }
     this._newLines += added;
-    if (this._top - this.window.first > this.window.lines.length / 2) {
+    const { first, lines } = this.window;
+    if ((this._view?.first ?? first) - first > lines.length / 2) {
       this.window.dropStart();
     } else {
       this.window.dropEnd();
@@ -388,7 +387,6 @@ export class LogModel implements IDisposable {
   /** Number of lines since the pushes began or last caught up with the log's end. */
   private _behind = 0;
   private _newLines = 0;
-  private _marked: { stream: string; offset: number } | null = null;
   private _view: ILogView | null = null;
   private _frame = 0;
   private _isDisposed = false;

@@ -34,7 +34,29 @@ export function LogEmpty(props: ILogEmptyProps): React.JSX.Element {
   );
   const notes = log.chosen.flatMap(notesOf);
   if (log.loading && log.chosen.length > 0) {
-    return <p className="jp-t9k-LogEmpty">{trans.__('Loading the log…')}</p>;
+    return (
+      <p className="jp-t9k-LogEmpty">
+        {log.filter.level
+          ? trans.__('Searching the log…')
+          : trans.__('Loading the log…')}
+      </p>
+    );
+  }
+  if (log.filter.level && log.chosen.some(stream => stream.size > 0)) {
+    return (
+      <div className="jp-t9k-LogEmpty">
+        <p>
+          {log.filter.level === 'error'
+            ? trans.__('The shown output has no errors.')
+            : trans.__('The shown output has no warnings and no errors.')}
+        </p>
+        <LinkButton
+          onClick={() => log.setFilter({ ...log.filter, level: null })}
+        >
+          {trans.__('Show all levels')}
+        </LinkButton>
+      </div>
+    );
   }
   return (
     <div className="jp-t9k-LogEmpty">

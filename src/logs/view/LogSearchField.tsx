@@ -35,11 +35,18 @@ export function LogSearchField({
 }: ILogSearchFieldProps): React.JSX.Element {
   useSignal(search.changed);
   const [query, setQuery] = React.useState<ILogQuery>(search.query);
+  // The query also changes when an address is opened.
+  const known = React.useRef(search.query);
+  if (known.current !== search.query) {
+    known.current = search.query;
+    setQuery(search.query);
+  }
   const timer = React.useRef(0);
   React.useEffect(() => () => window.clearTimeout(timer.current), []);
 
   const find = async (wanted: ILogQuery): Promise<void> => {
     window.clearTimeout(timer.current);
+    known.current = wanted;
     await search.set(wanted);
     if (search.query === wanted && wanted.pattern) {
       search.next();

@@ -43,13 +43,21 @@ export function LogStatus({
       <span>
         {total === null
           ? formatBytes(log.size)
-          : trans._n(
-              '%2 line, %3',
-              '%2 lines, %3',
-              total,
-              formatCount(total),
-              formatBytes(log.size)
-            )}
+          : log.filter.level
+            ? trans._n(
+                '%2 line of %3',
+                '%2 lines of %3',
+                total,
+                formatCount(total),
+                formatBytes(log.size)
+              )
+            : trans._n(
+                '%2 line, %3',
+                '%2 lines, %3',
+                total,
+                formatCount(total),
+                formatBytes(log.size)
+              )}
       </span>
       {view && linesBefore !== null && (
         <span>

@@ -1,6 +1,6 @@
 /** Toolbar of a log. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { downloadIcon } from '@jupyterlab/ui-components';
+import { caretDownEmptyIcon, downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { LogStream } from '../../api/types';
 import { errorIcon } from '../../ui/icons';
@@ -28,6 +28,10 @@ interface ILogToolbarProps {
   toggleTimes(): void;
   toggleWrap(): void;
   withShortcut: IWithShortcut;
+  /** True if the list of first errors is shown. */
+  listsErrors: boolean;
+  /** Show or hide the list of first errors. */
+  toggleErrors(): void;
   /** Go to the first error. */
   firstError(): void;
   /** Reason why the button “First error” is disabled; null if it is enabled. */
@@ -85,6 +89,19 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         setHidden={hidden => log.setFilter({ ...filter, hidden })}
         trans={trans}
       />
+      <select
+        aria-label={trans.__('Levels')}
+        value={filter.level ?? ''}
+        onChange={event => {
+          const { value } = event.target;
+          const level = value === 'error' || value === 'warning' ? value : null;
+          log.setFilter({ ...filter, level });
+        }}
+      >
+        <option value="">{trans.__('All levels')}</option>
+        <option value="warning">{trans.__('Warnings and errors')}</option>
+        <option value="error">{trans.__('Errors')}</option>
+      </select>
       {repeats.size > 0 && (
         <button
           type="button"
@@ -126,6 +143,14 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         <Icon of={errorIcon} size={14} />
         <span>{trans.__('First error')}</span>
       </button>
+      {sources.length > 1 && (
+        <IconButton
+          icon={caretDownEmptyIcon}
+          label={trans.__('First error of each rank')}
+          aria-expanded={props.listsErrors}
+          onClick={props.toggleErrors}
+        />
+      )}
       <IconButton
         icon={clockIcon}
         label={withShortcut(trans.__('Times'), CommandIDs.toggleLogTimes)}

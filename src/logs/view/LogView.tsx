@@ -17,6 +17,7 @@ import { IMenuItem } from '../../common/menu';
 import { IWithShortcut } from '../../common/shortcut';
 import { logClipboard } from '../lines/clipboard';
 import { CopyNotice } from './CopyNotice';
+import { FirstErrorList } from './FirstErrorList';
 import { LogEmpty } from './LogEmpty';
 import { LogLines } from '../lines/LogLines';
 import { LogMarks } from '../lines/LogMarks';
@@ -72,6 +73,8 @@ interface ILogViewProps {
   downloads(copy: LogCopy): (IMenuItem | null)[];
   /** Ask the user for a time and go there. */
   goToTime(): void;
+  /** Copy the address of what the log shows. */
+  copyAddress(): void;
   withShortcut: IWithShortcut;
   /** Receives the handle while the log is shown. */
   handle: React.Ref<ILogViewHandle>;
@@ -88,6 +91,7 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
   );
   React.useEffect(() => () => copy.dispose(), [copy]);
   useSignal(selection.changed);
+  const [listsErrors, setListsErrors] = React.useState(false);
   const nothing = selection.isEmpty ? trans.__('Nothing is selected') : null;
   const field = React.useRef<HTMLInputElement>(null);
   const view = React.useRef<HTMLDivElement>(null);
@@ -116,6 +120,8 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
         toggleTimes={toggleTimes}
         toggleWrap={toggleWrap}
         withShortcut={props.withShortcut}
+        listsErrors={listsErrors}
+        toggleErrors={() => setListsErrors(!listsErrors)}
         firstError={() => void goToFirstError(log, errors, job)}
         noError={noError(errors, job, empty, trans)}
         downloads={() => props.downloads(copy)}
@@ -143,6 +149,11 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
             label: trans.__('Copy with Ranks and Times'),
             disabled: nothing,
             execute: () => void copy.copy(true)
+          },
+          null,
+          {
+            label: trans.__('Copy Address of This View'),
+            execute: props.copyAddress
           }
         ]}
       >
@@ -158,6 +169,13 @@ export function LogView(props: ILogViewProps): React.JSX.Element {
         />
       </LogToolbar>
       <CopyNotice copy={copy} trans={trans} />
+      {listsErrors && (
+        <FirstErrorList
+          log={log}
+          trans={trans}
+          close={() => setListsErrors(false)}
+        />
+      )}
       {log.error && <Banner level="error" title={log.error} />}
       {search.error && <Banner level="error" title={search.error} />}
       <div className="jp-t9k-LogView-body">
@@ -260,6 +278,7 @@ function useSearches(
   useSignal(errors.changed);
   const chosen = log.chosen.map(stream => stream.id).join();
   const ready = log.connected && chosen !== '';
+  const { level } = log.filter;
   React.useEffect(() => {
     if (!ready) {
       return;
@@ -272,7 +291,7 @@ function useSearches(
     } else if (log.size <= SEARCHED_UNASKED) {
       void errors.set(ERRORS);
     }
-  }, [ready, chosen, log, search, errors]);
+  }, [ready, chosen, level, log, search, errors]);
 }
 
 /** Return why the view can't go to the first error; null if it can, or if that isn't known yet. */

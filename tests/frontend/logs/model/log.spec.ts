@@ -1,4 +1,5 @@
-import { LogModel, ILogReveal } from '../../../../src/logs/model/log';
+import { LogModel } from '../../../../src/logs/model/log';
+import { ILogReveal } from '../../../../src/logs/model/place';
 import { LogSearch } from '../../../../src/logs/model/search';
 import { LogSession } from '../../../../src/logs/loading/session';
 import { SHOW_ALL } from '../../../../src/logs/loading/streams';
