@@ -23,13 +23,17 @@ if dist.get_rank() == 1:
     open("data/EuroSAT_RGB")
 dist.barrier()
 `;
-const RUNS = `import time
+/** Pauses between its steps until a file lets it go on, so that the page shows how far it is. */
+const RUNS = `import pathlib
+import time
 import torch.distributed as dist
 dist.init_process_group("gloo")
 for step in range(1, 1000):
     print(f"step {step}/1000 loss: {2 / step:.3f}", flush=True)
     dist.barrier()
     time.sleep(0.25)
+    while step == 5 and not pathlib.Path(__file__).with_name("go").exists():
+        time.sleep(0.1)
 `;
 
 test('a job for a cluster is tried here first: an error, then a pass', async ({
@@ -42,14 +46,12 @@ test('a job for a cluster is tried here first: an error, then a pass', async ({
   await page.goto('?reset');
   await writeFile(page, file, FAILS);
   const value = await absolute(page, file);
-  // The server has no such cluster: it tries the same script as a job of this machine.
+  // The server has no such cluster: it tries the same script as a job of this machine, which may be slow to start it.
   await page.route(/\/t9kjob\/tries\b[^/]*$/, route => {
-    const { processes, steps, seconds } = route
-      .request()
-      .postDataJSON() as TryRequest;
+    const { processes, steps } = route.request().postDataJSON() as TryRequest;
     const spec = { name: 'finetune', entrypoint: { kind: 'script', value } };
     return route.continue({
-      postData: JSON.stringify({ spec, processes, steps, seconds })
+      postData: JSON.stringify({ spec, processes, steps, seconds: 600 })
     });
   });
   await run(page, 't9kjob:launch', { path: file });
@@ -80,6 +82,7 @@ test('a job for a cluster is tried here first: an error, then a pass', async ({
     await expect(headline).toHaveText(/: step \d+ of 15$/);
     await expect(pane.getByRole('progressbar')).toBeVisible();
     await picture(page, 'try-running');
+    await writeFile(page, `${tmpPath}/go`, '');
     await expect(headline).toHaveText(/^\d+ steps passed here in/);
     await picture(page, 'try-passed');
     await setMainWidth(page, 560);

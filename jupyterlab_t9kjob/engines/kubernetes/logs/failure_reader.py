@@ -26,8 +26,8 @@ MOST_REPLICAS: Final = 16
 """Most replicas of a job whose logs are read: those that failed first."""
 MOST_AT_ONCE: Final = 2
 """Most jobs whose logs are read at the same time."""
-WAIT_SECONDS: Final = 30.0
-"""Time to wait for complete logs: the logs of pods that have just ended are still being read."""
+WAIT_SECONDS: Final = 90.0
+"""Time to wait for complete logs: a loaded node takes long to give the logs of pods that have just ended."""
 LOOK_SECONDS: Final = 0.5
 """Interval between checks for complete logs."""
 
