@@ -7,25 +7,20 @@ command stays a command.
 
 from __future__ import annotations
 
-from itertools import takewhile
 from typing import Any, Final
 
-from ...spec import Elastic, JobSpec, ReplicaSpec, Torchrun
+from ...spec import Elastic, JobSpec, ReplicaSpec
 from ...translation import _
 from ..entrypoints import (
-    NO_PYTHON,
     Argv,
-    Program,
-    log_options,
     plain_argv,
-    program_from,
     program_from_plain,
     program_of,
-    words_of,
     working_directory,
 )
 from ..model import Notes
 from ..names import CONTAINER, KUEUE_QUEUE
+from .launcher import HOST, LAUNCHER, LONE_ENDPOINT, launched_words, launcher_options, read_launcher
 from .pod_template import (
     RESTART_POLICIES,
     Part,
@@ -53,9 +48,6 @@ GANG_SCHEDULERS: Final = ("volcano",)
 # In a job without a Master, the operator sets PET_RDZV_ENDPOINT to worker 0.
 MASTER_ENDPOINT: Final = "$(MASTER_ADDR):$(MASTER_PORT)"
 ELASTIC_ENDPOINT: Final = "$(PET_RDZV_ENDPOINT)"
-LONE_ENDPOINT: Final = "localhost:0"
-LAUNCHER: Final = "torchrun"
-_FIRST: Final = "--nnodes="
 
 
 # -- from a spec -------------------------------------------------------------------------------------------------------
@@ -128,45 +120,18 @@ def _argv(spec: JobSpec, group: ReplicaSpec, role: str) -> Argv:
     program, cwd = program_of(spec, group), working_directory(spec)
     if spec.torchrun is None:
         return plain_argv(program, cwd)
-    return Argv([LAUNCHER], [*launcher_options(spec, role), *_mode(program), *words_of(program, cwd)])
+    return Argv([LAUNCHER], [*_launcher_options(spec, role), *launched_words(program, cwd)])
 
 
-def _mode(program: Program) -> list[str]:
-    return [NO_PYTHON] if program.entrypoint.kind == "command" else []
+def _launcher_options(spec: JobSpec, role: str) -> list[str]:
+    """Return torchrun's options for a role: `lone`, `master`, `worker` or `elastic`.
 
-
-def launcher_options(spec: JobSpec, role: str) -> list[str]:
-    """Return torchrun's options for a role.
-
-    All options are written in full. The variables that the operator sets (``PET_*``) depend on its version, and
-    torchrun's default rendezvous can't restart after a node is lost (kube-engines.md §3.4). The Master is told to host
-    the rendezvous, because torchrun's own detection can fail before DNS is ready (§3.3). The user's options come first:
-    when the command is read, ``--nnodes`` marks their end.
-
-    Parameters
-    ----------
-    spec
-        The job; torchrun is on.
-    role
-        `lone`, `master`, `worker` or `elastic`.
+    The Master is told to host the rendezvous, because torchrun's own detection can fail before DNS is ready
+    (kube-engines.md §3.3).
     """
-    torchrun = spec.torchrun
-    assert torchrun is not None  # noqa: S101
-    elastic = spec.elastic
-    nodes = f"{elastic.min}:{elastic.max}" if elastic else str(spec.total_replicas)
     endpoint = {"lone": LONE_ENDPOINT, "elastic": ELASTIC_ENDPOINT}.get(role, MASTER_ENDPOINT)
-    host = {"master": ["--rdzv_conf=is_host=1"], "worker": ["--rdzv_conf=is_host=0"]}.get(role, [])
-    return [
-        *torchrun.extra_options,
-        f"{_FIRST}{nodes}",
-        f"--nproc_per_node={torchrun.proc_per_node}",
-        f"--max_restarts={torchrun.max_restarts}",
-        f"--rdzv_backend={torchrun.rdzv_backend}",
-        f"--rdzv_id={spec.name}",
-        f"--rdzv_endpoint={endpoint}",
-        *host,
-        *log_options(spec),
-    ]
+    host = {"master": [f"{HOST}1"], "worker": [f"{HOST}0"]}.get(role, [])
+    return launcher_options(spec, endpoint, host)
 
 
 # -- canonical form ----------------------------------------------------------------------------------------------------
@@ -265,7 +230,7 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     roles, policy = spec["pytorchReplicaSpecs"], spec.get("runPolicy", {})
     parts = [(name, role, read_template(role["template"], TRAINING)) for name, role in roles.items()]
     parts.sort(key=lambda part: part[0] != "Master")
-    launched = [_read_launcher(part.argv, part.working_dir) for _name, _role, part in parts]
+    launched = [read_launcher(part.argv, part.working_dir) for _name, _role, part in parts]
     torchrun = launched[0][0] if launcher and all(found for found, _program in launched) else None
     groups = []
     for (name, role, part), (_torchrun, program) in zip(parts, launched, strict=True):
@@ -325,35 +290,6 @@ def _folded(groups: list[tuple[ReplicaSpec, Part]]) -> list[tuple[ReplicaSpec, P
             return groups
         replicas += group.replicas
     return [(first.model_copy(update={"type": "worker", "replicas": replicas}), part)]
-
-
-def _read_launcher(argv: Argv, cwd: str | None) -> tuple[Torchrun | None, Program | None]:
-    """Return torchrun's settings and the program of a command that `build` wrote; None for any other command."""
-    if argv.command != [LAUNCHER]:
-        return None, None
-    extra = list(takewhile(lambda word: not word.startswith(_FIRST), argv.args))
-    rest = argv.args[len(extra) :]
-    names = (_FIRST, "--nproc_per_node=", "--max_restarts=", "--rdzv_backend=c10d", "--rdzv_id=", "--rdzv_endpoint=")
-    if len(rest) < len(names) or not all(word.startswith(name) for word, name in zip(rest, names, strict=False)):
-        return None, None
-    processes, restarts = rest[1].partition("=")[2], rest[2].partition("=")[2]
-    words = rest[len(names) :]
-    for name in ("--rdzv_conf=is_host=", "--log_dir=", "--tee="):
-        if words and words[0].startswith(name):
-            words.pop(0)
-    count = int(processes) if processes.isascii() and processes.isdigit() and len(processes) < 5 else 0
-    if not restarts.isascii() or not restarts.isdigit() or len(restarts) > 9:
-        return None, None
-    if processes != "gpu" and not 1 <= count <= 1024:
-        return None, None
-    torchrun = Torchrun(
-        proc_per_node="gpu" if processes == "gpu" else count,
-        max_restarts=int(restarts),
-        extra_options=extra,
-    )
-    if words[:1] == [NO_PYTHON]:
-        return torchrun, program_from_plain(Argv(None, words[1:]), cwd)
-    return torchrun, program_from(words, cwd)
 
 
 def _read_elastic(block: dict[str, Any], total: int) -> Elastic:
