@@ -11,7 +11,7 @@ from typing import Any
 
 from ..spec import NAME_PATTERN, name_from
 from ..translation import _
-from .kinds.formats import Format
+from .kinds.formats import Format, groups_of, patch_of
 from .kinds.pod_template import training_container
 from .model import Notes
 from .names import CONTAINER
@@ -52,16 +52,15 @@ def with_usual_names(form: Format, manifest: dict[str, Any], notes: Notes) -> tu
         notes.hint("Renamed", message, "/manifest/metadata/name")
     else:
         metadata["name"] = name
-    groups = manifest["spec"][form.replicas]
     renames: dict[str, Any] = {}
-    if isinstance(groups, list):
-        patches = {BY: "type", **dict(_rename_group(form, group, notes) for group in groups)}
-        renames = {key: patch for key, patch in patches.items() if patch}
-    else:
-        renames = {key: patch for key, group in groups.items() if (patch := _rename_container(form, group["template"]))}
-    if renames.keys() <= {BY}:
-        return manifest, {}
-    return manifest, {"spec": {form.replicas: renames}}
+    for pointer, group in groups_of(form, manifest["spec"]):
+        if form.listed_by:
+            name, patch = _rename_group(form, group, notes)
+        else:
+            name, patch = pointer.rpartition("/")[2], _rename_container(form, group["template"])
+        if patch:
+            renames[name] = patch
+    return manifest, patch_of(form, renames)
 
 
 def _rename_group(form: Format, group: dict[str, Any], notes: Notes) -> tuple[str, dict[str, Any]]:

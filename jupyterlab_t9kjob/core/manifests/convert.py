@@ -20,7 +20,7 @@ from .common_names import with_usual_names
 from .diagnostics import diagnosed
 from .entrypoints import log_directory
 from .kinds import shapes
-from .kinds.formats import Format
+from .kinds.formats import Format, groups_of
 from .model import Context, Kind, ManifestError, Notes, Parsed, in_words
 from .names import (
     DISPLAY_NAME,
@@ -186,7 +186,7 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
                     )
                 notes.warn("OtherVersion", message, "/manifest/apiVersion")
             return name
-        if kind is None and isinstance(spec, dict) and form.replicas in spec:
+        if kind is None and isinstance(spec, dict) and not form.single and form.replicas in spec:
             message = _("The manifest doesn't say its kind; it is read as a {kind}.", kind=form.kind)
             notes.hint("NoKind", message, "/manifest/kind")
             return name
@@ -212,18 +212,16 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
         hint = part if spec else _("Paste the whole manifest.")
         message = _("{field} is missing: nothing says what is to run.", field=f"spec.{form.replicas}")
         raise ManifestError(message, code="NoReplicas", field=field, hint=hint)
-    groups = spec[form.replicas]
-    pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
-    for key, group in pairs:
-        found = group
+    for pointer, group in groups_of(form, spec):
+        found: Any = group
         for name in ("template", "spec", "containers"):  # an unknown replica type may have any shape
             found = found.get(name) if isinstance(found, dict) else None
         if not found:
-            field = f"/manifest/spec/{form.replicas}/{key}/template/spec/containers"
+            field = f"/manifest/spec{pointer}/template/spec/containers"
             message = _("{field} is missing: a replica needs a container.", field=in_words(field))
             raise ManifestError(message, code="NoContainer", field=field)
-        if isinstance(groups, list) and "type" not in group:
-            group["type"] = "worker"
+        if form.listed_by and form.listed_by not in group:
+            group[form.listed_by] = "worker"
     metadata = {
         key: value
         for key, value in result.get("metadata", {}).items()

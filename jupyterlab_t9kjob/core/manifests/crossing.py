@@ -10,9 +10,10 @@ from ..checks import Capability, Check
 from ..features import adapt
 from ..spec import JobSpec
 from ..translation import _, listing
+from .kinds.formats import patch_of
 from .model import Kind
 from .registry import KINDS, kind_of_extra
-from .text.merge_patch import BY, leaves
+from .text.merge_patch import leaves
 
 
 def cross(
@@ -63,8 +64,7 @@ def _moved(spec: JobSpec, source: Kind, target: Kind) -> tuple[dict[str, Any], l
     patches = form.put_templates(*KINDS[source].take_templates(rest, spec), spec)
     templates = {name: {"template": patch} for name, patch in patches.items() if patch}
     lost = _paths(rest)
-    head = {BY: form.listed_by} if form.listed_by else {}
-    return ({"spec": {form.replicas: {**head, **templates}}} if templates else {}), lost
+    return patch_of(form, templates), lost
 
 
 def _paths(extra: dict[str, Any]) -> list[str]:

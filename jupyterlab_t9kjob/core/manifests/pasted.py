@@ -157,7 +157,7 @@ def _is_job(value: Any) -> bool:
         return False
     spec = value.get("spec")
     known = any(value.get("kind") == form.kind for form in KINDS.values())
-    parts = isinstance(spec, dict) and any(form.replicas in spec for form in KINDS.values())
+    parts = isinstance(spec, dict) and any(form.replicas in spec for form in KINDS.values() if not form.single)
     return known or (value.get("kind") is None and parts)
 
 

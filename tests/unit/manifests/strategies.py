@@ -155,7 +155,9 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
         for group in types:
             group.pop("entrypoint", None)
     elastic = None
-    if torchrun and draw(st.booleans()):
+    if kind == "job":
+        types = types[:1]
+    elif torchrun and draw(st.booleans()):
         types = types if kind == "t9k" else types[:1]
         total = sum(group["replicas"] for group in types)
         elastic = {"min": draw(st.integers(1, total)), "max": draw(st.integers(total, 9 + total))}
@@ -229,6 +231,11 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
         without["run_policy"] = spec.run_policy.model_copy(update={"ttl_seconds": None})
     if "priority" in refused:
         without["scheduling"] = spec.scheduling.model_copy(update={"priority": None})
+    if "restart_always" in refused:
+        without["replica_specs"] = [
+            group.model_copy(update={"restart_policy": "OnFailure"}) if group.restart_policy == "Always" else group
+            for group in spec.replica_specs
+        ]
     if refused & {"resume", "resume_command"}:
         without["resume"] = []
     if "skip_init" in refused and spec.debug:

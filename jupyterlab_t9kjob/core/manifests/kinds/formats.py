@@ -11,6 +11,7 @@ from ...spec import JobSpec
 from ...translation import Text, _
 from ..model import Notes
 from ..names import CONTAINER
+from ..text.merge_patch import BY
 from .pod_template import training_container
 
 Patch: TypeAlias = "dict[str, Any] | None"
@@ -36,6 +37,9 @@ class Format:
         Fields of the object and their types, see `.shapes`.
     replicas
         Field of the object's spec that holds the replica types. Every job has it.
+    single
+        True if `replicas` is the pod template of the only replica type. False if it is a list, or an object, of types
+        that have a field ``template`` each.
     training
         Required name of the training container; None if any name is allowed.
     build, canonical, read, templates
@@ -73,11 +77,45 @@ class Format:
     take_templates: Callable[[dict[str, Any], JobSpec], tuple[Patch, Patch]]
     put_templates: Callable[[Patch, Patch, JobSpec], dict[str, Patch]]
     listed_by: str | None = None
+    single: bool = False
     problems: Callable[[JobSpec, Any], Iterable[Check]] = _no_problem
     own_options: tuple[str, ...] = ()
     sets_unbuffered: bool = False
     usual: Any = None
     translate: Callable[[dict[str, Any], Any], tuple[dict[str, Any], Notes]] = _as_it_is
+
+
+def groups_of(form: Format, spec: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    """Return each replica type's object, which has the field ``template``, with its JSON pointer in the spec.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    spec
+        The ``spec`` of the manifest; the objects are parts of it, not copies.
+    """
+    if form.single:
+        return [("", spec)]
+    groups = spec[form.replicas]
+    pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
+    return [(f"/{form.replicas}/{key}", group) for key, group in pairs]
+
+
+def patch_of(form: Format, groups: dict[str, Any]) -> dict[str, Any]:
+    """Return the patch of a manifest that changes its replica types.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    groups
+        Patch of each replica type by its name; a kind with a single type has at most one.
+    """
+    if form.single:
+        return {"spec": next(iter(groups.values()))} if groups else {}
+    head = {BY: form.listed_by} if form.listed_by else {}
+    return {"spec": {form.replicas: {**head, **groups}}} if groups else {}
 
 
 def training_of(form: Format, manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -119,11 +157,11 @@ def taken(extra: dict[str, Any], field: str, names: Iterable[str]) -> dict[str, 
     for name in names:
         group = groups.get(name)
         if isinstance(group, dict) and isinstance(group.get("template"), dict):
-            found[name] = _with_usual_container(group.pop("template"))
+            found[name] = with_usual_container(group.pop("template"))
     return found
 
 
-def _with_usual_container(template: dict[str, Any]) -> dict[str, Any]:
+def with_usual_container(template: dict[str, Any]) -> dict[str, Any]:
     """Remove the patch that renames the training container, so that it keeps the name that every kind accepts."""
     pod = template.get("spec")
     containers = pod.get("containers") if isinstance(pod, dict) else None

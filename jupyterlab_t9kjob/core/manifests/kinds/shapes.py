@@ -201,6 +201,25 @@ PYTORCHJOB: Final = {
     },
     "status": ANYTHING,
 }  # fmt: skip
+JOB: Final = {
+    "apiVersion": TEXT,
+    "kind": TEXT,
+    "metadata": METADATA,
+    "spec": {
+        "suspend": FLAG,
+        "completionMode": TEXT,
+        "completions": NUMBER,
+        "parallelism": NUMBER,
+        "backoffLimit": NUMBER,
+        "activeDeadlineSeconds": NUMBER,
+        "ttlSecondsAfterFinished": NUMBER,
+        "template": TEMPLATE,
+        **dict.fromkeys(
+            ("backoffLimitPerIndex", "managedBy", "manualSelector", "maxFailedIndexes", "podFailurePolicy",
+             "podReplacementPolicy", "selector", "successPolicy")),
+    },
+    "status": ANYTHING,
+}  # fmt: skip
 _NAMES: Final = {
     dict: _("an object"),
     list: _("a list"),

@@ -1,0 +1,277 @@
+"""Converts a spec to an Indexed Job of Kubernetes (``batch/v1``), and back (kube-engines.md §3.1, §3.3).
+
+The pods find each other through a headless Service with the job's name, which the engine creates beside the job. One
+pod template holds for all replicas, so a shell computes in each pod whether it hosts the rendezvous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import Any, Final
+
+from ...spec import JobSpec, ReplicaSpec, RestartPolicy
+from ...translation import _
+from ..entrypoints import Argv, plain_argv, program_from_plain, program_of, working_directory
+from ..model import Notes
+from ..names import KUEUE_QUEUE
+from .launcher import HOST, LAUNCHER, LONE_ENDPOINT, launched_words, launcher_options, read_launcher
+from .pod_template import (
+    build_template,
+    canonical_template,
+    compact,
+    read_groups,
+    read_metadata,
+    read_template,
+    training_container,
+    whole,
+)
+
+API_VERSION: Final = "batch/v1"
+KIND: Final = "Job"
+TYPE: Final = "worker"
+"""Name of the only replica type."""
+PORT: Final = 29500
+DEFAULT_BACKOFF: Final = 6
+"""Kubernetes' own limit of restarts (kube-engines.md §3.1)."""
+MOST_BACKOFF: Final = 2**31 - 1
+INDEX_ANNOTATION: Final = "batch.kubernetes.io/job-completion-index"
+RETRIED: Final = (130, 137, 138, 143)
+"""Exit codes after which the policy ``ExitCode`` restarts a replica, as on T9k."""
+# The controller sets JOB_COMPLETION_INDEX. torchrun takes only 0 and 1 for is_host.
+_HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)) "$@"'
+_SHELL: Final = ("-c", _HOSTED, LAUNCHER)
+_FAILS: Final = [
+    {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+    {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": list(RETRIED)}},
+]
+_SUCCESS: Final = {"rules": [{"succeededIndexes": "0"}]}
+_POD_LABELS: Final = (
+    "controller-uid", "batch.kubernetes.io/controller-uid", "job-name", "batch.kubernetes.io/job-name",
+)  # fmt: skip
+_POD_DEFAULTS: Final = {"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "securityContext": {},
+                        "terminationGracePeriodSeconds": 30}  # fmt: skip
+_CONTAINER_DEFAULTS: Final = {"terminationMessagePath": "/dev/termination-log", "terminationMessagePolicy": "File"}
+
+
+# -- from a spec -------------------------------------------------------------------------------------------------------
+
+
+def build(spec: JobSpec) -> dict[str, Any]:
+    """Return the manifest of a spec, without its `extra` and without our annotations and variables."""
+    policy, group, replicas = spec.run_policy, spec.replica_specs[0], spec.total_replicas
+    queue = spec.scheduling.queue
+    never = group.restart_policy == "Never"
+    by_code = group.restart_policy == "ExitCode"
+    template = build_template(spec, group, _argv(spec, group))
+    for container in template["spec"]["containers"]:
+        container["env"] = [*world_env(spec.name, replicas, container.get("env", [])), *container.get("env", [])]
+    pod = {"restartPolicy": "Never" if never or by_code else "OnFailure"}
+    if replicas > 1:
+        pod["subdomain"] = spec.name
+    template["spec"] = {**pod, **template["spec"]}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": compact({
+            "name": spec.name,
+            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {})},
+            "annotations": dict(spec.annotations),
+        }),
+        "spec": compact({
+            "suspend": spec.paused or None,
+            "completionMode": "Indexed",
+            "completions": replicas,
+            "parallelism": replicas,
+            "backoffLimit": 0 if never else policy.backoff_limit,
+            "podFailurePolicy": {"rules": deepcopy(_FAILS)} if by_code else None,
+            # The job succeeds when its master does, as on the other engines.
+            "successPolicy": deepcopy(_SUCCESS),
+            "activeDeadlineSeconds": policy.active_deadline_seconds,
+            "ttlSecondsAfterFinished": policy.ttl_seconds,
+            "template": template,
+        }),
+    }  # fmt: skip
+
+
+def world_env(name: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the variables by which ``init_process_group`` finds the other replicas of a job without torchrun.
+
+    Parameters
+    ----------
+    name
+        Name of the job.
+    replicas
+        Number of replicas.
+    own
+        Variables of the container; those that it sets itself are not added.
+    """
+    index = {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX_ANNOTATION}']"}}
+    entries: list[dict[str, Any]] = [
+        {"name": "MASTER_ADDR", "value": f"{name}-0.{name}" if replicas > 1 else "localhost"},
+        {"name": "MASTER_PORT", "value": str(PORT)},
+        {"name": "WORLD_SIZE", "value": str(replicas)},
+        {"name": "RANK", "valueFrom": index},
+    ]
+    taken = {entry.get("name") for entry in own}
+    return [entry for entry in entries if entry["name"] not in taken]
+
+
+def _argv(spec: JobSpec, group: ReplicaSpec) -> Argv:
+    if spec.debug is not None:
+        debug = spec.debug.get(group.type)
+        command = debug.command if debug else ["sleep", "inf"]
+        return Argv(command[:1], command[1:])
+    program, cwd = program_of(spec, group), working_directory(spec)
+    if spec.torchrun is None:
+        return plain_argv(program, cwd)
+    lone = spec.total_replicas == 1
+    endpoint = LONE_ENDPOINT if lone else f"{spec.name}-0.{spec.name}:{PORT}"
+    words = [*launcher_options(spec, endpoint, []), *launched_words(program, cwd)]
+    return Argv([LAUNCHER], words) if lone else Argv(["sh"], [*_SHELL, *words])
+
+
+# -- canonical form ----------------------------------------------------------------------------------------------------
+
+
+def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:
+    """Return a manifest in the form of `build`, with the same meaning and with defaults written out.
+
+    Parameters
+    ----------
+    manifest
+        A manifest whose fields have the right types.
+    notes
+        Collects a hint for a job whose pods have no index, and so no rank; None for no notes.
+    """
+    spec = {"backoffLimit": DEFAULT_BACKOFF, "completionMode": "NonIndexed", **manifest.get("spec", {})}
+    if spec["completionMode"] != "Indexed" and notes:
+        message = _("The completion mode is not Indexed, so the pods have no ranks.")
+        notes.hint("NotIndexed", message, "/manifest/spec/completionMode", _("Set completionMode to Indexed."))
+    if not spec.get("suspend"):
+        spec.pop("suspend", None)
+    spec.setdefault("parallelism", 1)
+    # Without completions, the first success ends the job, as with one completion.
+    spec.setdefault("completions", spec["parallelism"])
+    if not spec.get("manualSelector"):
+        spec.pop("selector", None)
+    template = canonical_template(_without_defaults(spec.get("template", {})), None)
+    containers = template.get("spec", {}).get("containers", [])
+    index = training_container(containers, None)
+    if index is not None and (command := containers[index].get("command")) == ["python"]:
+        container = containers[index]
+        cwd = container.get("workingDir")
+        argv = plain_argv(program_from_plain(Argv(command, container.get("args", [])), cwd), cwd)
+        container.update(compact({"command": argv.command, "args": argv.args}))
+    return {
+        **manifest,
+        "metadata": compact(manifest.get("metadata", {})),
+        "spec": compact({**spec, "template": template}),
+    }
+
+
+def _without_defaults(template: dict[str, Any]) -> dict[str, Any]:
+    """Return a template without what the API server and the controller add to it."""
+    template = deepcopy(template)
+    pod = template.get("spec", {})
+    labels = template.get("metadata", {}).get("labels")
+    if isinstance(labels, dict):
+        template["metadata"]["labels"] = {name: label for name, label in labels.items() if name not in _POD_LABELS}
+        template["metadata"] = compact(template["metadata"])
+    template.get("metadata", {}).pop("creationTimestamp", None)
+    _drop(pod, _POD_DEFAULTS)
+    for container in [*pod.get("containers", []), *pod.get("initContainers", [])]:
+        _drop(container, _CONTAINER_DEFAULTS)
+        for entry in container.get("env", []):
+            _drop(entry.get("valueFrom", {}).get("fieldRef", {}), {"apiVersion": "v1"})
+    return template
+
+
+def _drop(fields: Any, defaults: Mapping[str, Any]) -> None:
+    """Remove the fields that have their default."""
+    for name, default in defaults.items():
+        if isinstance(fields, dict) and fields.get(name) == default:
+            del fields[name]
+
+
+# -- to a spec ---------------------------------------------------------------------------------------------------------
+
+
+def read(manifest: dict[str, Any]) -> JobSpec:
+    """Return the spec of a canonical manifest. Fields that the model lacks are ignored.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a value is not valid in a spec.
+    """
+    launched = JobSpec(**_read_fields(manifest, launcher=True))
+    if launched.torchrun is None:
+        return launched
+    for spec in (launched, launched.model_copy(update={"keep_logs": False})):
+        if _command(build(spec)) == _command(manifest):
+            return spec
+    return JobSpec(**_read_fields(manifest, launcher=False))
+
+
+def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
+    containers = manifest["spec"]["template"]["spec"].get("containers", [])
+    index = training_container(containers, None)
+    container = containers[index] if index is not None else {}
+    return container.get("command"), container.get("args")
+
+
+def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
+    spec = manifest["spec"]
+    replicas = whole(spec.get("parallelism"), 1, 10_000) or 1
+    part = read_template(_without_world(spec["template"], manifest["metadata"]["name"], replicas), None)
+    torchrun, program = read_launcher(_without_shell(part.argv), part.working_dir) if launcher else (None, None)
+    part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
+    group = ReplicaSpec(type=TYPE, replicas=replicas, restart_policy=_read_policy(spec))
+    fields = {**read_metadata(manifest), **read_groups([(group, part)])}
+    labels = manifest["metadata"].get("labels", {})
+    queue = labels.get(KUEUE_QUEUE)
+    fields |= {
+        "torchrun": torchrun,
+        "run_policy": {
+            "backoff_limit": whole(spec.get("backoffLimit"), 0, MOST_BACKOFF) or 0,
+            "active_deadline_seconds": whole(spec.get("activeDeadlineSeconds"), 1, MOST_BACKOFF),
+            "ttl_seconds": whole(spec.get("ttlSecondsAfterFinished"), 0),
+        },
+        "paused": spec.get("suspend", False),
+        "scheduling": {**fields["scheduling"], "queue": queue or None},
+    }
+    if queue:
+        fields["labels"] = {name: value for name, value in labels.items() if name != KUEUE_QUEUE}
+    return fields
+
+
+def _without_shell(argv: Argv) -> Argv:
+    """Return torchrun's own command line for one that a shell completes in the pod."""
+    if argv.command == ["sh"] and tuple(argv.args[: len(_SHELL)]) == _SHELL:
+        return Argv([LAUNCHER], argv.args[len(_SHELL) :])
+    return argv
+
+
+def _without_world(template: dict[str, Any], name: str, replicas: int) -> dict[str, Any]:
+    """Return a template without the variables of `world_env`."""
+    ours = world_env(name, replicas, [])
+    result = deepcopy(template)
+    for container in result.get("spec", {}).get("containers", []):
+        entries = container.get("env", [])
+        container["env"] = [entry for entry in entries if entry not in ours]
+    return result
+
+
+def _read_policy(spec: dict[str, Any]) -> RestartPolicy:
+    """Return the restart policy; one that is none of ours is kept as extra content beside the nearest."""
+    if "podFailurePolicy" in spec:
+        return "ExitCode"
+    never = spec["template"].get("spec", {}).get("restartPolicy") == "Never" and not spec["backoffLimit"]
+    return "Never" if never else "OnFailure"
+
+
+def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pod template of a manifest, in a list."""
+    template = manifest["spec"].get("template")
+    return [template] if template else []
