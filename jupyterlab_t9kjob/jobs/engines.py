@@ -144,6 +144,11 @@ class Engines:
 
         return list(await asyncio.gather(*map(info, self._engines.values())))
 
+    async def first_available(self) -> str | None:
+        """Return an available engine, preferably one whose jobs have manifests; None if none is available."""
+        names = [info.name for info in await self.infos() if info.available]
+        return min(names, key=lambda name: self.facts(name).manifest_kind is None, default=None)
+
     # -- options of new jobs ------------------------------------------------------------------------------------------
 
     async def lab(self, engine: str, namespace: str | None = None) -> Lab | None:

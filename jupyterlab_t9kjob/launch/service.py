@@ -373,9 +373,10 @@ class Launch:
         """
         pasted, dialect = await manifests.read(request.text, self._jobs)
         home = next(iter(self._jobs.engines.with_manifest_kind(pasted.kind)), None)
-        target = request.engine or home or pasted.kind
+        chosen = request.engine or (None if home else await self._jobs.engines.first_available())
+        target = chosen or home or pasted.kind
         namespace = await self._namespace(home or pasted.kind, pasted.namespace or request.namespace)
-        facts = self._jobs.engines.facts(target) if request.engine else None
+        facts = self._jobs.engines.facts(chosen) if chosen else None
         if facts is None or facts.manifest_kind == pasted.kind:
             text, lost = await asyncio.gather(
                 asyncio.to_thread(manifests.as_submitted, pasted, request.text, dialect),

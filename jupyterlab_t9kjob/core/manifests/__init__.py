@@ -16,11 +16,14 @@ No function of the package sends requests to a cluster. The modules are:
 `.kinds.formats`                 `Format`, the declaration of a kind
 `.kinds.t9k_kind`                PyTorchTrainingJob as a registered kind
 `.kinds.pytorchjob_kind`         PyTorchJob as a registered kind
+`.kinds.indexed_job_kind`        Indexed Job of Kubernetes as a registered kind
 `.own_fields`                    annotations and environment variables that we add to a manifest
 `.common_names`                  valid names for a spec, and the patch that restores a manifest's own names
 `.kinds.t9k`, `.kinds.t9kboard`  PyTorchTrainingJob in its current dialect
 `.kinds.dialect`                 the older dialect of PyTorchTrainingJob, detection, translation
-`.kinds.pytorchjob`              PyTorchJob, with our torchrun command
+`.kinds.pytorchjob`              PyTorchJob
+`.kinds.indexed_job`             Indexed Job of Kubernetes
+`.kinds.launcher`                the torchrun command that jobs write themselves
 `.kinds.pod_template`            conversion between a replica type and a pod template
 `.kinds.pod_security`            the restricted Pod Security Standard
 `.kinds.shapes`                  fields of the kinds, and their types

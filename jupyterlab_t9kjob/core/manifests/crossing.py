@@ -13,7 +13,7 @@ from ..translation import _, listing
 from .kinds.formats import patch_of
 from .model import Kind
 from .registry import KINDS, kind_of_extra
-from .text.merge_patch import leaves
+from .text.merge_patch import BY, leaves
 
 
 def cross(
@@ -63,8 +63,18 @@ def _moved(spec: JobSpec, source: Kind, target: Kind) -> tuple[dict[str, Any], l
     form = KINDS[target]
     patches = form.put_templates(*KINDS[source].take_templates(rest, spec), spec)
     templates = {name: {"template": patch} for name, patch in patches.items() if patch}
-    lost = _paths(rest)
+    lost = _paths(_without_empty(rest))
     return patch_of(form, templates), lost
+
+
+def _without_empty(patch: dict[str, Any]) -> dict[str, Any]:
+    """Return a patch without the objects that change nothing, such as those whose template was moved."""
+    result = {}
+    for key, value in patch.items():
+        kept = _without_empty(value) if isinstance(value, dict) else value
+        if not isinstance(kept, dict) or kept.keys() - {BY}:
+            result[key] = kept
+    return result
 
 
 def _paths(extra: dict[str, Any]) -> list[str]:

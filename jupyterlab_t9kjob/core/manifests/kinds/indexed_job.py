@@ -155,6 +155,8 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
     spec.setdefault("completions", spec["parallelism"])
     if not spec.get("manualSelector"):
         spec.pop("selector", None)
+    replaced = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
+    _drop(spec, {"manualSelector": False, "podReplacementPolicy": replaced})
     template = canonical_template(_without_defaults(spec.get("template", {})), None)
     containers = template.get("spec", {}).get("containers", [])
     index = training_container(containers, None)

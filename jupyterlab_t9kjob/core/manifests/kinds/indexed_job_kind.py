@@ -37,6 +37,8 @@ def _take_templates(extra: dict[str, Any], spec: JobSpec) -> tuple[Patch, Patch]
     if not isinstance(fields, dict) or not isinstance(fields.get("template"), dict):
         return None, None
     template = with_usual_container(fields.pop("template"))
+    if not fields:
+        del extra["spec"]
     pod = template.get("spec")
     for name in ("restartPolicy", "subdomain"):  # Fields of pods of a Job only; the other kinds set them themselves.
         if isinstance(pod, dict):
