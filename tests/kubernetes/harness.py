@@ -457,7 +457,7 @@ class ControllerProcess:
         install = dialect or ("none" if self._installed() else "current")
         process = self._begin("--take-over", "--install", install)
         assert process.stdout is not None
-        ready, _, _ = select.select([process.stdout], [], [], 60)
+        ready, _, _ = select.select([process.stdout], [], [], PATIENCE)
         assert ready and process.stdout.readline() == "working\n", self._log.read_text()[-3000:]
 
     restart = start

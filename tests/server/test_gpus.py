@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.local.harness import pretended_driver
+from tests.patience import PATIENCE
 from tests.server.conftest import Api, Page
 
 
@@ -27,7 +28,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 async def test_a_notebook_that_uses_a_gpu_is_named(driver: Any, api: Api, jp_fetch: Any, jp_serverapp: Any) -> None:
     body = '{"path": "work/eda.ipynb", "name": "eda.ipynb", "type": "notebook", "kernel": {"name": "python3"}}'
-    await jp_fetch("api", "sessions", method="POST", body=body)
+    await jp_fetch("api", "sessions", method="POST", body=body, request_timeout=PATIENCE)
     kernels = jp_serverapp.kernel_manager
     (ident,) = kernels.list_kernel_ids()
     pid = kernels.get_kernel(ident).provisioner.pid

@@ -164,6 +164,7 @@ def ask(jp_base_url: str, jp_auth_header: dict[str, str], http_server_client: As
                 body=data,
                 headers={**jp_auth_header, **(headers or {})},
                 follow_redirects=False,
+                connect_timeout=WAIT,
                 request_timeout=WAIT,
                 **more,
             )

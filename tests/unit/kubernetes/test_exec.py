@@ -20,6 +20,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client.credentials.tls import Tls
 from jupyterlab_t9kjob.engines.kubernetes.client.errors import BrokenOff
 from jupyterlab_t9kjob.engines.kubernetes.client.exec import websocket
 from jupyterlab_t9kjob.engines.kubernetes.client.exec.remote_command import NotStarted, Target, opened, run
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 TARGET = Target("lab", "train-0", "pytorch")
@@ -121,7 +122,7 @@ async def test_output_input_and_exit_code(cluster: Cluster) -> None:
         await command.ends(3)
 
     cluster.script = cat
-    done = await run(await cluster.start(), TARGET, ["cat", "-", "a b"], stdin=large, seconds=10)
+    done = await run(await cluster.start(), TARGET, ["cat", "-", "a b"], stdin=large, seconds=PATIENCE)
     assert (done.exit_code, done.stdout, done.stderr, done.truncated) == (3, large, b"warning", False)
     (arguments,) = cluster.calls
     assert arguments["command"] == [b"cat", b"-", b"a b"]
@@ -153,7 +154,7 @@ async def test_more_output_than_is_kept_is_cut(cluster: Cluster) -> None:
         await command.ends(0)
 
     cluster.script = noise
-    done = await run(await cluster.start(), TARGET, ["yes"], seconds=10, most_bytes=2500)
+    done = await run(await cluster.start(), TARGET, ["yes"], seconds=PATIENCE, most_bytes=2500)
     assert (len(done.stdout), done.truncated, done.exit_code) == (2500, True, 0)
 
 
@@ -182,7 +183,7 @@ async def test_faults_are_errors(cluster: Cluster) -> None:
     for script, error in ((cut, BrokenOff), (missing, NotStarted), (nonsense, ApiError), (no_status, BrokenOff)):
         cluster.script = script
         with pytest.raises(error):
-            await run(api, TARGET, ["py-spy"], seconds=10)
+            await run(api, TARGET, ["py-spy"], seconds=PATIENCE)
     cluster.script = hangs
     with pytest.raises(TimeoutError):
         await run(api, TARGET, ["py-spy"], seconds=0.2)
@@ -190,11 +191,11 @@ async def test_faults_are_errors(cluster: Cluster) -> None:
 
 async def test_a_missing_permission_is_the_api_servers_refusal(cluster: Cluster) -> None:
     with pytest.raises(ApiError) as refused:
-        await run(await cluster.start(Refused), TARGET, ["ls"], seconds=10)
+        await run(await cluster.start(Refused), TARGET, ["ls"], seconds=PATIENCE)
     assert (refused.value.status, refused.value.reason) == (403, "Forbidden")
 
 
 async def test_a_server_without_the_protocol_is_unreachable(cluster: Cluster) -> None:
     cluster.protocols = ["base64.channel.k8s.io"]
     with pytest.raises(Unreachable):
-        await run(await cluster.start(), TARGET, ["ls"], seconds=10)
+        await run(await cluster.start(), TARGET, ["ls"], seconds=PATIENCE)

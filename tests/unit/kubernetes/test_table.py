@@ -85,7 +85,7 @@ async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path, monke
     table = a_table(tmp_path)
     await table.start()
     table.note("lab", training("one", 1))
-    assert await asyncio.to_thread(reading.wait, 30)
+    assert await asyncio.to_thread(reading.wait, PATIENCE)
     asked = asyncio.create_task(table.get("one"))
     await asyncio.sleep(0)
     go_on.set()
@@ -264,7 +264,7 @@ async def test_a_server_that_is_stopped_within_a_removal_writes_what_is_due(
     going.record.remove = True
     for uid in ("kept", "going"):
         table.job_gone("lab", uid)
-    assert await asyncio.to_thread(removing.wait, 30)
+    assert await asyncio.to_thread(removing.wait, PATIENCE)
     stopping = asyncio.create_task(table.stop())
     if in_haste:
         await asyncio.sleep(0)
