@@ -245,12 +245,14 @@ class _Reading:
         return facts
 
     def _names(self) -> None:
-        used: defaultdict[str | None, set[str]] = defaultdict(set)
-        uses: defaultdict[str | None, set[Use]] = defaultdict(set)
+        used, uses = defaultdict[str | None, set[str]](set), defaultdict[str | None, set[Use]](set)
         tested = wrapper_types(self._nodes)
+        read: defaultdict[tuple[str | None, bool], set[str]] = defaultdict(set)
         for name, context in self._nodes.of(ast.Name):
             used[context.inside].add(name.id)
-            if isinstance(name.ctx, ast.Load) and id(name) not in tested:
+            known = read[context.inside, context.main]
+            if name.id not in known and type(name.ctx) is ast.Load and id(name) not in tested:
+                known.add(name.id)
                 uses[context.inside].add(Use(name.id, None, context.main))
             if name.id == "__package__" and isinstance(name.ctx, ast.Store):
                 self._facts.package = True

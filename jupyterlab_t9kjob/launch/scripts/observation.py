@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from .observed import Assigned, Call, Constant, Observed, Ref, Scope, Value
-from .tree_walk import full_name
+from .tree_walk import children, full_name
 
 MAX_PARTS: Final = 30
 MAX_CALLS: Final = 5000
@@ -322,6 +322,9 @@ class _Reading:
         return [*owner, *(x.value if isinstance(x, ast.Starred) else x for x in node.args)]
 
 
+_YIELDED: Final = frozenset({ast.Call, ast.NamedExpr, ast.Constant})
+
+
 def words(node: ast.AST) -> frozenset[str]:
     """Return the identifiers and short string constants of an expression."""
     found: set[str] = set()
@@ -356,11 +359,15 @@ def _positive(test: ast.expr, found: frozenset[str]) -> frozenset[str]:
 
 
 def _walk(root: ast.expr, conditions: frozenset[str]) -> Iterator[tuple[ast.AST, frozenset[str]]]:
-    """Yield the nodes of an expression with the conditions under which they are evaluated."""
+    """Yield the calls, constants and ``:=`` of an expression with the conditions under which they are evaluated."""
     stack: list[tuple[ast.AST, frozenset[str]]] = [(root, conditions)]
     while stack:
         node, inner = stack.pop()
-        yield node, inner
+        kind = type(node)
+        if kind is ast.Name:
+            continue
+        if kind in _YIELDED:
+            yield node, inner
         if isinstance(node, ast.IfExp):
             stack.append((node.test, inner))
             inner = inner | words(node.test)
@@ -369,5 +376,6 @@ def _walk(root: ast.expr, conditions: frozenset[str]) -> Iterator[tuple[ast.AST,
             stack.append((node.values[0], inner))
             inner = inner | words(node.values[0])
             stack += [(value, inner) for value in node.values[1:]]
-        else:
-            stack += [(child, inner) for child in ast.iter_child_nodes(node)]
+        elif kind is not ast.Constant:
+            for value in children(node):
+                stack.append((value, inner))

@@ -63,13 +63,36 @@ def walk(tree: ast.Module) -> Nodes:
         if kind in _BLOCKS:
             stack.extend(_children(node, context))
             continue
-        for name in node._fields:
-            value = getattr(node, name, None)
-            if type(value) is list:
-                stack.extend([(item, context) for item in value if isinstance(item, ast.AST)])
-            elif isinstance(value, ast.AST) and type(value) not in _SIGNS:
-                stack.append((value, context))
+        for child in children(node):
+            stack.append((child, context))
     return nodes
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the children of a node, without operators and contexts; `ast.iter_child_nodes` takes twice the time."""
+    kind = type(node)
+    names = _parts.get(kind)
+    if names is None:
+        names = _parts[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
+    found: list[ast.AST] = []
+    for name in names:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
+    return found
+
+
+_PLAIN: Final = frozenset(
+    (
+        *("ctx", "op", "ops", "id", "attr", "arg", "name", "kind", "type_comment", "level", "conversion", "simple"),
+        *("is_async", "type_ignores", "module", "asname", "rest", "kwd_attrs"),
+    )
+)
+"""Fields of nodes that have no expressions, statements or patterns."""
+_parts: dict[type[ast.AST], tuple[str, ...]] = {}
+"""The other fields of each class of nodes."""
 
 
 _KEPT: Final = frozenset(
@@ -80,11 +103,6 @@ _KEPT: Final = frozenset(
 )
 _LEAVES: Final = frozenset(
     {ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal}
-)
-_SIGNS: Final = frozenset(
-    kind
-    for group in (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
-    for kind in group.__subclasses__()
 )
 _LOOPS: Final = frozenset({ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.GeneratorExp})
 _BLOCKS: Final = _LOOPS | {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Expr, ast.Try, ast.If}
