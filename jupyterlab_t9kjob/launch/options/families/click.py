@@ -18,6 +18,7 @@ from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Definition, Program
 from ..texts import dotted, one_line
+from .click_models import options_of_model
 
 WORDS = frozenset({"click", "rich_click", "asyncclick"})
 _NUMBERS: Final[dict[str, OptionKind]] = {
@@ -133,8 +134,8 @@ def _root(source: Source, commands: dict[int, _Command]) -> _Command | None:
 
 
 def _add(source: Source, result: OptionsRead, command: _Command, path: str | None) -> None:
-    for call in _parameters(source, result, command):
-        option = _option(source, call, path)
+    for call in _parameters(source, result, command, path):
+        option = call if isinstance(call, ScriptOption) else _option(source, call, path)
         if option is not None:
             result.options.append(option)
     if not command.commands:
@@ -145,9 +146,12 @@ def _add(source: Source, result: OptionsRead, command: _Command, path: str | Non
         _add(source, result, one, f"{path} {one.name}" if path else one.name)
 
 
-def _parameters(source: Source, result: OptionsRead, command: _Command) -> list[Call]:
-    """Return the calls of ``option`` and ``argument`` that decorate a command, the first decorator first."""
-    found: list[Call] = []
+def _parameters(source: Source, result: OptionsRead, command: _Command, path: str | None) -> list[Call | ScriptOption]:
+    """Return the calls of ``option`` and ``argument`` that decorate a command, the first decorator first.
+
+    Options that a decorator makes from the fields of a class are returned as they are.
+    """
+    found: list[Call | ScriptOption] = []
     for decorator in command.decorators:
         function = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = source.library(command.module, function)
@@ -158,6 +162,11 @@ def _parameters(source: Source, result: OptionsRead, command: _Command) -> list[
         resolved = source.resolve(command.module, function)
         if isinstance(resolved, Definition):
             shared = _shared(source, resolved)
+            named = [all(source.string(one.module, x) is not None for x in one.node.args) for one in shared or []]
+            if named == [False] and shared:
+                made = options_of_model(source, command.module, decorator, resolved, shared[0].node, path)
+                found += made or []
+                shared = [] if made else None
             if shared is None:
                 sentence = _("{function} may add options while the script runs.", function=dotted(function) or "")
                 result.unread.append(UnreadOptions(sentence, decorator.lineno, source.path(command.module)))
