@@ -26,6 +26,7 @@ from .jobs.stalls import Patience
 from .jobs.sweeps.median_rule import SweepRules
 from .jobs.sweeps.runner import SweepRunner
 from .jobs.sweeps.service import SweepService
+from .jobs.terminals import Terminals
 from .launch.kernels.kernel_processes import kernel_processes
 from .launch.kernels.kernels import Kernels
 from .launch.service import Launch
@@ -72,6 +73,8 @@ class Services:
         Runs that trainings recorded.
     stacks
         Stacks of the ranks of jobs.
+    terminals
+        Terminals in jobs.
     history_bytes
         Bytes of the records of jobs above which the oldest ones are removed; None for any number.
     history
@@ -102,12 +105,14 @@ class Services:
     sweep_runner: SweepRunner = field(init=False)
     sweep_rules: SweepRules = field(init=False)
     resources: ResourceService = field(init=False)
+    terminals: Terminals = field(init=False)
 
     def __post_init__(self) -> None:
         metrics = MetricReader(self.jobs.engines)
         self.artifacts = Artifacts(self.experiments, self.jobs)
         self.resources = ResourceService(self.jobs.engines)
         self.history = History(self.jobs, self.stacks.folder_of, self.history_bytes)
+        self.terminals = Terminals(self.jobs)
         self.sweeps = SweepService(self.jobs, metrics)
         self.sweep_runner = SweepRunner(self.jobs)
         self.sweep_rules = SweepRules(self.jobs, metrics)

@@ -15,6 +15,7 @@ import { notificationsPlugin } from './lab/notifications';
 import { runningPlugin } from './lab/running';
 import { statusPlugin } from './lab/status';
 import { tensorBoardPlugin } from './tensorboard/plugin';
+import { terminalPlugin } from './terminal/plugin';
 
 export type { Action, Phase } from './api/aliases';
 export type {
@@ -44,7 +45,8 @@ const plugins: JupyterFrontEndPlugin<unknown>[] = [
   notificationsPlugin,
   runningPlugin,
   statusPlugin,
-  tensorBoardPlugin
+  tensorBoardPlugin,
+  terminalPlugin
 ];
 
 export default plugins;

@@ -190,6 +190,11 @@ export namespace CommandIDs {
   export const openTensorBoard = 't9kjob:open-tensorboard';
   /** Ask for a folder, then open it in TensorBoard. */
   export const chooseLogDirectory = 't9kjob:choose-log-directory';
+  /**
+   * Open a terminal in a job. Args: `id?` of the job; `replica?` and `rank?`, by default the first replica that
+   * runs.
+   */
+  export const openTerminal = 't9kjob:open-terminal';
   /** Restart a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */
   export const restartTensorBoard = 't9kjob:restart-tensorboard';
   /** Stop a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */

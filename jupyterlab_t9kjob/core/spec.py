@@ -231,10 +231,12 @@ class TensorBoardSpec(Model):
 
 
 class Debug(Model):
-    """Debug mode of one replica type: the container waits instead of running."""
+    """Debug mode of one replica type: it waits instead of running the job's command."""
 
     skip_init: bool = False
-    command: list[str] = Field(default_factory=lambda: ["sleep", "inf"])
+    command: Annotated[list[PlainText], Field(min_length=1, max_length=1000)] = Field(
+        default_factory=lambda: ["sleep", "inf"]
+    )
 
 
 class Diagnostics(Model):

@@ -28,6 +28,7 @@ from ..core.translation import _, translated
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+    from ..core.engine.terminals import ShellSettings
     from ..core.spec import Model
     from ..services import Services
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 Verb = TypeVar("Verb", bound=Callable[..., Awaitable[None]])
 
 AUTH_RESOURCE = "t9kjob"
+TERMINAL_RESOURCE = "t9kjob-terminals"
 MAX_BODY = 1024 * 1024
 MAX_MESSAGE = 256 * 1024
 _FIELDS = ("message", "code", "field", "hint", "verbatim", "line", "column")
@@ -68,6 +70,10 @@ class App(Protocol):
         """
         ...
 
+    def shell(self) -> ShellSettings | None:
+        """Return the shell of the server's terminals; None if the server has terminals switched off."""
+        ...
+
 
 def guarded(method: Verb) -> Verb:
     """Restrict a verb to users who are logged in and may read (GET) or write according to the server's authorizer.
@@ -75,6 +81,14 @@ def guarded(method: Verb) -> Verb:
     Each class decorates methods of its own, since `authorized` keeps the resource of the first class that it sees.
     """
     return cast("Verb", web.authenticated(authorized(resource=AUTH_RESOURCE)(method)))
+
+
+def guarded_shell(method: Verb) -> Verb:
+    """Restrict the request that opens a terminal to users who are logged in and may execute in terminals of jobs.
+
+    The request that opens a WebSocket is a GET, which counts as reading, so the action is named here.
+    """
+    return cast("Verb", ws_authenticated(authorized("execute", TERMINAL_RESOURCE)(method)))
 
 
 def guarded_socket(method: Verb) -> Verb:
@@ -189,7 +203,7 @@ class ApiHandler(Answers, APIHandler):
         FieldError
             If a field is invalid.
         """
-        from ..core.texts.validation import parse
+        from .validation import parse
 
         if self._received > MAX_BODY:
             raise TooLarge(

@@ -41,6 +41,7 @@ from .jobs.logs import LogsHandler
 from .jobs.resources import LogMarkersHandler, ResourcesHandler
 from .jobs.stacks import StacksHandler
 from .jobs.sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
+from .jobs.terminals import TerminalHandler, TerminalsHandler
 from .jobs.tries import TriesHandler, TryHandler
 from .launch import ManifestTextHandler, PrefillHandler, PreviewHandler
 from .notifications import NoticePreviewHandler, NotificationsHandler, RulesHandler, TestHandler, WebhookHandler
@@ -66,6 +67,8 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/manifest": ManifestHandler,
     "jobs/{id}/checkpoints": CheckpointsHandler,
     "jobs/{id}/stacks": StacksHandler,
+    "jobs/{id}/terminals": TerminalsHandler,
+    "jobs/{id}/terminal": TerminalHandler,
     "jobs/{id}/resources": ResourcesHandler,
     "jobs/{id}/log-markers": LogMarkersHandler,
     "jobs/{id}/code": CodeHandler,

@@ -173,7 +173,8 @@ class StallWatch:
         job
             The job's summary; None if the job was removed.
         """
-        if job is None or job.phase != "Running" or job.deleted:
+        idle = job is not None and job.reason is not None and job.reason.code == "Debug"
+        if job is None or job.phase != "Running" or job.deleted or idle:
             self._watched.pop(ident, None)
             self._stalls.pop(ident, None)
             return

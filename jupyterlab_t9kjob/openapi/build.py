@@ -14,6 +14,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 
 from ..core import capacity, job
 from ..core.code.model import DEFAULT_LEAVE_OUT
+from ..core.engine.terminals import TerminalList
 from ..core.manifests.schema import KindSchema
 from ..core.manifests.text.yaml_reader import MOST_BYTES
 from ..core.spec import (
@@ -27,7 +28,7 @@ from ..core.spec import (
 )
 from ..experiments import model as experiments
 from ..experiments.artifacts import model as artifacts
-from ..handlers import messages
+from ..handlers import messages, terminal_messages
 from ..jobs.bulk import JobActions, JobActionsResult
 from ..jobs.history import Space
 from ..jobs.sweeps.service import SweepResult, SweepResults
@@ -74,6 +75,7 @@ REQUESTS: dict[str, Any] = {
     "PreviewNotice": notifications.PreviewNotice,
     "Subscribe": messages.Subscribe,
     "LogRequest": messages.LogRequest,
+    "TerminalInput": terminal_messages.TerminalInput,
 }
 ANSWERS: dict[str, Any] = {
     "EngineList": messages.EngineList,
@@ -129,6 +131,8 @@ ANSWERS: dict[str, Any] = {
     "ApiError": messages.ApiError,
     "StreamMessage": messages.StreamMessage,
     "LogMessage": messages.LogMessage,
+    "TerminalList": TerminalList,
+    "TerminalOutput": terminal_messages.TerminalOutput,
 }
 CONSTANTS: dict[str, Any] = {
     "NAME_PATTERN": NAME_PATTERN,

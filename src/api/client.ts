@@ -45,6 +45,7 @@ import {
   SweepResults,
   TensorBoard,
   TensorBoardList,
+  TerminalList,
   Volume
 } from './types';
 
@@ -163,6 +164,11 @@ export class ApiClient extends HttpClient {
   /** Return the kept stacks of a job's ranks. */
   stacks(id: string): Promise<StackList> {
     return this._get(['jobs', id, 'stacks']);
+  }
+
+  /** Return the replicas and ranks of a job in which a terminal can be opened. */
+  terminals(id: string): Promise<TerminalList> {
+    return this._get(['jobs', id, 'terminals']);
   }
 
   /** Take the stacks of all ranks of a job, also with frames of C if `native` is true. */

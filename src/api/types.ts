@@ -280,6 +280,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/jobs/{id}/terminals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the replicas and ranks in which a terminal can be opened, or why not */
+        get: operations["listTerminals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/terminal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open a WebSocket for a shell in a replica or rank, in the protocol of JupyterLab's terminals; the end of the WebSocket ends the shell */
+        get: operations["openTerminal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/jobs/{id}/resources": {
         parameters: {
             query?: never;
@@ -2023,7 +2057,7 @@ export interface components {
         };
         /**
          * Debug
-         * @description Debug mode of one replica type: the container waits instead of running.
+         * @description Debug mode of one replica type: it waits instead of running the job's command.
          */
         Debug: {
             /**
@@ -2036,7 +2070,7 @@ export interface components {
         };
         /**
          * Debug
-         * @description Debug mode of one replica type: the container waits instead of running.
+         * @description Debug mode of one replica type: it waits instead of running the job's command.
          */
         DebugInput: {
             /**
@@ -8404,6 +8438,93 @@ export interface components {
             cluster?: components["schemas"]["ClusterTensorBoardInput"] | null;
         };
         /**
+         * TerminalEnd
+         * @description Why a shell has ended.
+         */
+        TerminalEnd: {
+            /**
+             * Code
+             * @description Identifier for programs: `Exited` if the shell ended by itself.
+             */
+            code: string;
+            /**
+             * Message
+             * @description Sentence that says what happened.
+             */
+            message: string;
+            /**
+             * Hint
+             * @description Sentence that says what the user can do.
+             * @default null
+             */
+            hint: string | null;
+            /**
+             * Verbatim
+             * @description Error message of the system or the cluster.
+             * @default null
+             */
+            verbatim: string | null;
+        };
+        TerminalInput: [
+            "stdin",
+            string
+        ] | [
+            "set_size",
+            number,
+            number
+        ] | [
+            "set_size",
+            number,
+            number,
+            number,
+            number
+        ] | [
+            "ack",
+            number
+        ];
+        /**
+         * TerminalList
+         * @description The terminals that can be opened in a job now.
+         */
+        TerminalList: {
+            /** @description Whether a terminal can be opened at all, or why not. */
+            available: components["schemas"]["Capability"];
+            /**
+             * Places
+             * @description Replicas that run, each followed by its ranks where the engine knows them.
+             */
+            places: components["schemas"]["TerminalPlace"][];
+        };
+        TerminalOutput: [
+            "setup",
+            {
+                [key: string]: string;
+            }
+        ] | [
+            "stdout",
+            string
+        ] | [
+            "ended",
+            components["schemas"]["TerminalEnd"]
+        ] | [
+            "disconnect",
+            number
+        ];
+        /**
+         * TerminalPlace
+         * @description A replica, or a rank of it, in which a terminal can be opened.
+         */
+        TerminalPlace: {
+            /** Replica */
+            replica: string;
+            /**
+             * Rank
+             * @description Global rank; null for the replica itself.
+             * @default null
+             */
+            rank: number | null;
+        };
+        /**
          * TestWebhook
          * @description A request for a test message.
          */
@@ -9069,6 +9190,11 @@ export type TensorBoard = components['schemas']['TensorBoard'];
 export type TensorBoardList = components['schemas']['TensorBoardList'];
 export type TensorBoardSpec = components['schemas']['TensorBoardSpec'];
 export type TensorBoardSpecInput = components['schemas']['TensorBoardSpecInput'];
+export type TerminalEnd = components['schemas']['TerminalEnd'];
+export type TerminalInput = components['schemas']['TerminalInput'];
+export type TerminalList = components['schemas']['TerminalList'];
+export type TerminalOutput = components['schemas']['TerminalOutput'];
+export type TerminalPlace = components['schemas']['TerminalPlace'];
 export type TestWebhook = components['schemas']['TestWebhook'];
 export type TorchInfo = components['schemas']['TorchInfo'];
 export type Torchrun = components['schemas']['Torchrun'];
@@ -10409,6 +10535,124 @@ export interface operations {
             };
             /** @description A field is invalid */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    listTerminals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TerminalList"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    openTerminal: {
+        parameters: {
+            query?: {
+                replica?: string;
+                rank?: number;
+                acks?: boolean;
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The socket is open */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

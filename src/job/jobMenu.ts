@@ -8,6 +8,7 @@ import { CommandIDs } from '../tokens';
 const ITEMS: readonly (string | null)[] = [
   CommandIDs.openJob,
   CommandIDs.openTensorBoard,
+  CommandIDs.openTerminal,
   null,
   CommandIDs.stop,
   CommandIDs.pause,

@@ -108,10 +108,11 @@ function labAround(
       link.click();
     },
     // The menu has the actions without a button in the toolbar.
-    openMenu: (anchor, job) => {
+    openMenu: (anchor, job, terminals) => {
       const active = isActive(job);
       const groups = [
         active ? [CommandIDs.rerun] : [],
+        active ? [CommandIDs.openTerminal] : [],
         [CommandIDs.openWorkingDirectory, CommandIDs.openLogDirectory],
         active ? [CommandIDs.deleteJob] : [CommandIDs.remove]
       ].map(group =>
@@ -123,9 +124,13 @@ function labAround(
           )
           .map(command => ({
             label: commands.label(command, argsOf(command)),
-            disabled: commands.isEnabled(command, argsOf(command))
-              ? null
-              : (job.read_only ?? trans.__('Not possible now')),
+            disabled:
+              (command === CommandIDs.openTerminal &&
+                !terminals?.available.supported &&
+                terminals?.available.reason) ||
+              (commands.isEnabled(command, argsOf(command))
+                ? null
+                : (job.read_only ?? trans.__('Not possible now'))),
             execute: () => run(command)
           }))
       );

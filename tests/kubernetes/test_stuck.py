@@ -70,7 +70,7 @@ async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: s
         refused = await engine.take_stacks(job.uid, native=False)
         assert refused.stacks == []
         assert all("pods/exec" in sentence or "forbidden" in sentence for sentence in refused.missing.values())
-        engine._stacks._permissions.clear()
+        engine._exec._known.clear()
         capability = await engine.stacks_capability(job.uid)
         assert not capability.supported
         assert "get pods/exec" in (capability.reason or "")

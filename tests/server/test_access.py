@@ -22,6 +22,8 @@ OPERATIONS = [
 SOCKETS = [
     path.removeprefix("/t9kjob/") for path, verbs in document()["paths"].items() if "x-socket" in verbs.get("get", {})
 ]
+TERMINALS = ("jobs/{id}/terminal",)
+"""Sockets by which commands are run; that takes the permission `execute`."""
 # TensorBoard asks for long lists by POST, and changes nothing
 READING = {("POST", "tensorboards/{id}/ui/{path}")}
 
@@ -70,7 +72,8 @@ async def test_denying_authorizer(denying: list[tuple[str, str]], engine: FakeEn
         answer = await api(method, *filled(route, job.id), body={} if method == "POST" else None)
         assert answer.status == 403, (method, route)
         reads = method == "GET" or (method, route) in READING
-        assert denying == [("read" if reads else "write", "t9kjob")], (method, route)
+        asked = ("execute", "t9kjob-terminals") if route in TERMINALS else ("read" if reads else "write", "t9kjob")
+        assert denying == [asked], (method, route)
     assert engine.known[job.uid].pending_action is None
 
 
@@ -101,7 +104,7 @@ async def test_sockets_with_denying_authorizer(
     with pytest.raises(HTTPClientError) as caught:
         await jp_ws_fetch("t9kjob", *filled(route, job.id))
     assert caught.value.code == 403
-    assert denying == [("read", "t9kjob")]
+    assert denying == [("execute", "t9kjob-terminals") if route in TERMINALS else ("read", "t9kjob")]
 
 
 class Partly(Authorizer):
@@ -110,7 +113,7 @@ class Partly(Authorizer):
     allowed: set[str] = set()  # noqa: RUF012
 
     def is_authorized(self, handler: Any, user: Any, action: str, resource: str) -> bool:
-        return resource != "t9kjob" or action in self.allowed
+        return resource not in ("t9kjob", "t9kjob-terminals") or action in self.allowed
 
 
 @pytest.fixture
@@ -129,11 +132,12 @@ async def test_an_authorizer_that_lets_do_one_thing(
     for method, route in OPERATIONS:
         answer = await api(method, *filled(route, job.id), body={} if method == "POST" else None, contract=False)
         reads = method == "GET" or (method, route) in READING
-        assert (answer.status == 403) == (reads != (may == "read")), (method, route, answer.status)
+        refused = route in TERMINALS or reads != (may == "read")
+        assert (answer.status == 403) == refused, (method, route, answer.status)
     stopped = engine.known[job.uid].pending_action is not None
     assert stopped == (may == "write")
     for route in SOCKETS:
-        if may == "read":
+        if may == "read" and route not in TERMINALS:
             (await jp_ws_fetch("t9kjob", *filled(route, job.id))).close()
         else:
             with pytest.raises(HTTPClientError) as caught:

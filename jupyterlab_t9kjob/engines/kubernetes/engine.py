@@ -22,7 +22,6 @@ from ...core.manifests import CURRENT, KINDS, Dialect
 from ...core.manifests.names import SWEEP_VERDICT
 from ...core.manifests.schema import KindSchema
 from ...core.spec import JobSpec
-from ...core.stacks.raw import TakenStacks
 from ...core.sweep import Verdict
 from ...core.system.disk import trouble_of
 from ...core.translation import _
@@ -34,12 +33,14 @@ from .cluster.connection import CONNECTING, Cluster
 from .cluster.info import cluster_info
 from .cluster.manifest_schema import ManifestSchemas
 from .cluster.queues import Queues
+from .commands.engine_part import RunsCommands
+from .commands.pods import ExecPermissions
+from .commands.stacks import StackTaker
 from .jobs import api_views
 from .jobs.deadline_nudge import DeadlineNudge
 from .jobs.job_reading import contents_path
 from .jobs.records import Record, Records
 from .jobs.snapshot import JobSnapshot
-from .jobs.stacks import StackTaker
 from .jobs.table import JobTable
 from .logs.failure_reader import FailureReader
 from .logs.manager import LogManager
@@ -51,10 +52,11 @@ from .submit.creation import Creation
 from .submit.job_actions import JobActions
 from .submit.pod_security import EnforcedStandards
 
-GLANCE_SECONDS: Final = 0.5  # Longest wait for the capacity when a pending job is opened: its reason may name GPUs.
+GLANCE_SECONDS: Final = 0.5
+"""Longest wait for the cluster's capacity, in seconds, when a pending job is opened: its reason may name free GPUs."""
 
 
-class KubernetesEngine(ReadsSamples):
+class KubernetesEngine(ReadsSamples, RunsCommands):
     """Engine for one kind of job in a cluster; see `core.engine.protocol.Engine` for the contract.
 
     Parameters
@@ -74,6 +76,7 @@ class KubernetesEngine(ReadsSamples):
         self._kind = kind
         self._cluster = cluster
         self._stacks = StackTaker()
+        self._exec = ExecPermissions()
         self._records = Records(home / "cluster" / kind.engine)
         self._logs = LogManager(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
         self._table = JobTable(
@@ -119,10 +122,6 @@ class KubernetesEngine(ReadsSamples):
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` at each change of a job; return a function that ends the subscription."""
         return self._table.listen(listener)
-
-    async def ready(self) -> None:
-        """Wait until the jobs have been listed once, see `core.engine.options.ListsLater`."""
-        await self._table.ready()
 
     async def refresh(self) -> None:
         """Read the cluster's resources and the account's permissions again."""
@@ -188,7 +187,8 @@ class KubernetesEngine(ReadsSamples):
     async def manifest(self, uid: str) -> ManifestView:
         """Return the manifest as submitted and as it is now. For another user's job, both are the current one."""
         snapshot = await self._open(uid)
-        submitted = snapshot.job.record.submitted if snapshot.job.record is not None else None
+        record = snapshot.job.record
+        submitted = record.submitted if record is not None else None
         current = snapshot.manifest if snapshot.job.present else None
         return ManifestView(submitted=submitted or snapshot.manifest, current=current)
 
@@ -212,14 +212,6 @@ class KubernetesEngine(ReadsSamples):
         """Return the time of the last line of a job whose logs are followed, else None."""
         return await self._logs.last_output(await self._open(uid))
 
-    async def stacks_capability(self, uid: str) -> Capability:
-        """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
-        return await self._stacks.capability(self._cluster.api, await self._open(uid))
-
-    async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
-        """Take the stacks in the job's pods, see `core.engine.options.TakesStacks`."""
-        return await self._stacks.take(self._cluster.api, await self._open(uid), native=native)
-
     async def lab(self, namespace: str | None = None) -> Lab | None:
         """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""
         await self._cluster.discovered()
@@ -234,7 +226,8 @@ class KubernetesEngine(ReadsSamples):
         if not self._kind.dialects:
             return None
         await self._cluster.discovered()
-        return found.dialect if (found := self._cluster.found(self._kind)) is not None else CURRENT
+        found = self._cluster.found(self._kind)
+        return found.dialect if found is not None else CURRENT
 
     async def manifest_schema(self) -> KindSchema:
         """Return the schema of the kind's manifests in the cluster."""

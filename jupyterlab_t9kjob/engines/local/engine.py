@@ -39,6 +39,7 @@ from .jobs.store_thread import StoreThread
 from .jobs.stored_job import StoredJob
 from .plan.checks import CAPABILITIES, first_error
 from .plan.planner import Planner
+from .ranks.engine_part import OpensRankTerminals
 from .settings import OF_TRIES, Settings
 from .supervisor.records.record import new_record
 
@@ -55,7 +56,7 @@ _REQUEST_NOT_WRITTEN = _("The request could not be written: {problem}.", problem
 _NOT_REMOVED = _("The job could not be removed: {problem}.", problem="")
 
 
-class LocalEngine(ReadsJobs):
+class LocalEngine(OpensRankTerminals, ReadsJobs):
     """Jobs on this machine.
 
     Parameters

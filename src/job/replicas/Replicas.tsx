@@ -2,13 +2,14 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { caretDownIcon, caretRightIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
-import { Replica } from '../../api/types';
+import { Replica, TerminalList, TerminalPlace } from '../../api/types';
 import { IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { logIcon } from '../../ui/pageIcons';
 import { compareCells, Grid, IColumn, IOpening } from '../../ui/table/Table';
 import { replicaColumns } from './columns';
 import { ReplicaDetail } from './ReplicaDetail';
+import { TerminalButton } from './TerminalButton';
 
 /** Props of `Replicas`. */
 interface IReplicasProps {
@@ -16,8 +17,11 @@ interface IReplicasProps {
   /** True if the replicas are pods, false if they are processes. */
   hasPods: boolean;
   trans: TranslationBundle;
+  /** Where terminals can be opened; null until that is known. */
+  terminals: TerminalList | null;
   /** Show the log of a replica. */
   showLog(replica: Replica): void;
+  openTerminal(place: TerminalPlace): void;
 }
 
 /**
@@ -55,6 +59,19 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
       />
     )
   };
+  const terminal: IColumn<Replica> = {
+    key: 'terminal',
+    label: trans.__('Terminal'),
+    className: 'jp-t9k-Table-number',
+    cell: replica => (
+      <TerminalButton
+        replica={replica}
+        terminals={props.terminals}
+        open={props.openTerminal}
+        trans={trans}
+      />
+    )
+  };
   return (
     <Grid
       label={trans.__('Replicas')}
@@ -71,7 +88,8 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
             )
         },
         ...others,
-        log
+        log,
+        terminal
       ]}
       sort={{ ...sort, key: by.key }}
       onSort={setSort}

@@ -8,7 +8,8 @@ import {
   Job,
   JobDetail,
   Replica,
-  StackGroup
+  StackGroup,
+  TerminalList
 } from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
 import { factsOf } from '../../jobs/engines';
@@ -30,6 +31,7 @@ import { ManifestPane } from './ManifestPane';
 import { Overview } from './Overview';
 import { PhaseNews } from './PhaseNews';
 import { Replicas } from '../replicas/Replicas';
+import { useTerminals } from '../replicas/useTerminals';
 import { useStreams } from './useStreams';
 
 /** The pane of resources, which is loaded when it is shown for the first time. */
@@ -51,7 +53,7 @@ export interface IJobViewLab extends ILogsPaneLab {
   /** Show the tab of another job. */
   openJob(id: string): void;
   /** Open the menu of further actions at an element. */
-  openMenu(anchor: HTMLElement, job: Job): void;
+  openMenu(anchor: HTMLElement, job: Job, terminals: TerminalList | null): void;
   /** Return a kernel's display name; null stands for the default kernel. */
   kernelTitle(name: string | null): string;
   /** Close the tab. */
@@ -148,6 +150,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
   // The stored pane may not exist for this job.
   const stored = model.state.pane;
   const pane = lacks.has(stored) ? 'overview' : stored;
+  const terminals = useTerminals(model.jobs.api, job);
   const asOf = asOfEngine(model.jobs, job.engine);
   const isLost = model.jobs.connection.state === 'lost';
   const panel = `jp-t9k-job-${job.uid}`;
@@ -174,7 +177,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
           trans={trans}
           run={lab.run}
           has={lab.has}
-          openMenu={anchor => lab.openMenu(anchor, job)}
+          openMenu={anchor => lab.openMenu(anchor, job, terminals)}
         />
       </JobHeader>
       <InnerTabs
@@ -208,6 +211,10 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
             hasPods={facts.has_pods}
             trans={trans}
             showLog={replica => void showReplica(model, replica)}
+            terminals={terminals}
+            openTerminal={place =>
+              lab.run(CommandIDs.openTerminal, { ...place })
+            }
           />
         )}
         {pane === 'resources' && (

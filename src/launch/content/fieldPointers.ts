@@ -76,6 +76,7 @@ export function fieldOf(
     .replace(/^(\/torchrun\/extra_options)\/\d+$/, '$1')
     .replace(/^(\/runtime\/pull_secrets)\/\d+$/, '$1')
     .replace(/^(\/scheduling\/tolerations\/\d+)(\/\w+)?$/, '$1')
-    .replace(/^\/debug\b.*$/, '/paused')
+    .replace(/^(\/debug\/[^/]+)\/.*$/, '$1/command')
+    .replace(/^\/debug(\/[^/]+)?$/, '/paused')
     .replace(/^(\/tensorboard\/cluster)\/.*$/, '$1');
 }

@@ -6,6 +6,7 @@ import { NumberField } from '../parts/NumberField';
 import { Row, useField } from '../parts/Row';
 import { SegmentsField, Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
+import { DebugFields } from '../fields/DebugFields';
 import { DiagnosticsField } from '../fields/DiagnosticsField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/groups/Group';
@@ -26,6 +27,7 @@ export function LifecycleGroup({
   const hasDeadline = useModel(model => model.offers('deadline'));
   const hasDiagnostics = useModel(model => model.offers('diagnostics'));
   const hasPause = useModel(model => model.offers('pause'));
+  const isDebugged = useModel(({ form }) => form.spec.debug !== null);
   return (
     <Group
       name="lifecycle"
@@ -39,11 +41,12 @@ export function LifecycleGroup({
       {hasPods && <FinishedFields />}
       {hasDiagnostics && <DiagnosticsField />}
       {hasPause && <StartField />}
+      {isDebugged && <DebugFields />}
     </Group>
   );
 }
 
-/** Choice of the start: now, paused, or in debug mode with idle containers. */
+/** Choice of the start: now, paused, or in debug mode with idle replicas. */
 function StartField(): React.JSX.Element {
   const { model, trans, prefix } = useLaunch();
   const can = useModel(now => now.can('debug'));
@@ -57,7 +60,7 @@ function StartField(): React.JSX.Element {
       'The job is created paused and starts when it is resumed.'
     ),
     debug: trans.__(
-      'The containers wait instead of running the script, so that you can inspect them.'
+      'The replicas wait instead of running the script. Open a terminal in one to run it by hand.'
     )
   };
   const choose = (value: typeof start) => {

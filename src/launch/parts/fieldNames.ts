@@ -175,7 +175,10 @@ export function describeField(
     case '/tensorboard/cluster':
       return { group: 'tensorboard', name: trans.__('Also in the cluster') };
   }
-  return null;
+  const [, type] = /^\/debug\/([^/]+)\/command$/.exec(field) ?? [];
+  return type === undefined
+    ? null
+    : { group: 'lifecycle', name: trans.__('Command of %1', type) };
 }
 
 function placementName(field: string, trans: TranslationBundle): string | null {

@@ -264,7 +264,7 @@ function howItRuns(
     isHere && !gpu ? trans.__('CPU') : null,
     paused,
     goesOn ? trans.__('keeps running when the lab is closed') : null,
-    spec.debug && trans.__('debug mode: nothing runs')
+    spec.debug && trans.__('debug mode: the training does not run')
   ];
 }
 

@@ -281,6 +281,10 @@ describe('the launch form of a cluster', () => {
       paused: false,
       debug: { worker: { skip_init: false, command: ['sleep', 'inf'] } }
     });
+    type('Command of worker', "sh -c 'sleep 5'");
+    expect(model.spec.debug?.worker.command).toEqual(['sh', '-c', 'sleep 5']);
+    type('Command of worker', "sh -c 'sleep");
+    expect(screen.getByText('Close the quotes.')).toBeTruthy();
   });
 
   it('asks for a TensorBoard of the cluster’s', async () => {

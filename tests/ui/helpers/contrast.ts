@@ -84,7 +84,9 @@ export async function measureContrast(
       box.width > 1 &&
       box.height > 1 &&
       element.checkVisibility({ visibilityProperty: true }) &&
-      !element.closest('.jp-t9k-visuallyHidden, [aria-hidden="true"] svg');
+      !element.closest(
+        '.jp-t9k-visuallyHidden, .xterm-accessibility, [aria-hidden="true"] svg'
+      );
     const isDisabled = (element: Element): boolean =>
       element.closest(':disabled, [aria-disabled="true"]') !== null;
 

@@ -34,7 +34,6 @@ const UNUSED = [
   'mermaid',
   'metadataform',
   'pdf',
-  'terminal',
   'toc',
   'tooltip',
   'vega5'

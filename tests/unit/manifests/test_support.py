@@ -57,7 +57,6 @@ CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"run_policy": {"ttl_seconds": 1}}, {"t9k": "error", "local": "error"}, "/spec/run_policy/ttl_seconds"),
     ({"resume": [{"type": "worker", "args": []}]}, BOTH, "/spec/resume/0"),
     ({"resume": [{"type": "worker", "skip_init": True}]}, ALL_BUT_T9K, "/spec/resume/0"),
-    ({"debug": {}}, {"local": "error"}, "/spec/debug"),
     ({"debug": {"worker": {"skip_init": True}}}, ALL_BUT_T9K,
      "/spec/debug/worker/skip_init"),
     ({"scheduling": {"queue": "q"}}, {"local": "error"}, "/spec/scheduling/queue"),
@@ -190,12 +189,12 @@ def test_seed_004_becomes_a_local_run() -> None:
     lost = {note.field for note in notes if note.level == "warning"}
     assert lost == {
         "/spec/elastic",
-        "/spec/debug",
         "/spec/debug/worker/skip_init",
         "/spec/scheduling/queue",
         "/spec/scheduling/priority",
     }
-    assert local.entrypoint.value == "training.module" and local.elastic is None and local.debug is None
+    assert local.entrypoint.value == "training.module" and local.elastic is None
+    assert local.debug is not None and not local.debug["worker"].skip_init
     relative = read_job((DATA / "seed004.yaml").read_text())
     notes = cross(relative.spec, "t9k", None, LOCAL)[1]
     assert "/spec/entrypoint/value" in {note.field for note in notes}

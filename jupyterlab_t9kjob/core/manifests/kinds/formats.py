@@ -21,6 +21,10 @@ def _as_it_is(manifest: dict[str, Any], _dialect: Any) -> tuple[dict[str, Any], 
     return manifest, Notes()
 
 
+def _no_words(_spec: JobSpec) -> list[str]:
+    return []
+
+
 def _no_problem(_spec: JobSpec, _dialect: Any) -> Iterable[Check]:
     return ()
 
@@ -56,6 +60,8 @@ class Format:
         Returns the problems of a spec that only this kind has, in a dialect.
     own_options
         Options of torchrun that jobs of this kind set themselves, in addition to those of all kinds.
+    launcher
+        Returns the words that the kind's controller puts before the arguments of a training container.
     sets_unbuffered
         True if the kind's controller sets ``PYTHONUNBUFFERED`` itself.
     usual
@@ -80,6 +86,7 @@ class Format:
     single: bool = False
     problems: Callable[[JobSpec, Any], Iterable[Check]] = _no_problem
     own_options: tuple[str, ...] = ()
+    launcher: Callable[[JobSpec], list[str]] = _no_words
     sets_unbuffered: bool = False
     usual: Any = None
     translate: Callable[[dict[str, Any], Any], tuple[dict[str, Any], Notes]] = _as_it_is

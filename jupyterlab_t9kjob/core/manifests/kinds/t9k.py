@@ -92,6 +92,24 @@ def _build_torchrun(spec: JobSpec) -> dict[str, Any] | None:
     })  # fmt: skip
 
 
+def launcher(spec: JobSpec) -> list[str]:
+    """Return torchrun with its options for debug mode, in which the controller does not run it (t9k.md §1.4)."""
+    torchrun = spec.torchrun
+    if torchrun is None:
+        return []
+    elastic, config = spec.elastic, _build_torchrun(spec) or {}
+    return [
+        "torchrun",
+        f"--nnodes={elastic.min}:{elastic.max}" if elastic else f"--nnodes={spec.total_replicas}",
+        f"--nproc_per_node={torchrun.proc_per_node}",
+        f"--max_restarts={torchrun.max_restarts}",
+        f"--rdzv_backend={torchrun.rdzv_backend}",
+        f"--rdzv_id={spec.name}",
+        f"--rdzv_endpoint={'localhost:0' if spec.total_replicas == 1 else '$(MASTER_ADDR):$(MASTER_PORT)'}",
+        *config.get("extraOptions", []),
+    ]
+
+
 def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
     if elastic is None:
         return None
@@ -234,7 +252,12 @@ def _canonical_debug(block: dict[str, Any] | None) -> dict[str, Any] | None:
     if block is None:
         return None
     types = [
-        {"skipInitContainer": False, "command": ["sleep", "inf"], **group} for group in block.get("replicaSpecs", [])
+        {
+            "skipInitContainer": False,
+            "command": ["sleep", "inf"],
+            **{key: value for key, value in group.items() if value or key != "command"},
+        }
+        for group in block.get("replicaSpecs", [])
     ]
     return compact({**block, "replicaSpecs": types})
 

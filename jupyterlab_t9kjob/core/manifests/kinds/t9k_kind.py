@@ -82,6 +82,7 @@ T9K: Final = Format(
     _put_templates,
     problems=_problems,
     listed_by="type",
+    launcher=t9k.launcher,
     usual=CURRENT,
     translate=translate,
 )

@@ -38,7 +38,7 @@ from ..supervisor.failure import readable
 from ..supervisor.logs.log_files import FoundLog, find_logs
 from ..supervisor.records.record import ACTIVE, AttemptRecord, Record, ReplicaRecord
 from .fact_texts import ODD_RECORD
-from .reasons import bad_record, link_to, not_heard_of, reason_of, running_time, unwritable
+from .reasons import bad_record, debugged, link_to, not_heard_of, reason_of, running_time, unwritable
 from .stored_job import StoredJob
 
 log = logging.getLogger(__name__)
@@ -229,6 +229,8 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
     plans = [plan["processes"] for plan in job.plan["replicas"]] if job.plan else [None]
     processes = None if None in plans else sum(filter(None, plans))
     reason: Reason = reason_of(record, running, processes)
+    if job.plan and reason.code == "Started" and "debugged_program" in job.plan["replicas"][0]:
+        reason = debugged(job.plan, processes)
     host = record["machine"]["hostname"]
     if foreign and phase != "Paused" and job.silent_since is not None:
         phase, reason = "Unknown", not_heard_of(record, job.silent_since)

@@ -11,11 +11,12 @@ from typing import Any, Final
 from ....core.job import Link, Reason
 from ....core.system.disk import DiskTrouble
 from ....core.system.processes import machine_id, same_boot
+from ....core.texts.command_lines import typed
 from ....core.texts.wording import best_metric, duration, worse_than_median
 from ....core.translation import Text, _, _n, sentences
 from ....logs.failures.advice import SHORT_OF_MEMORY, advice, next_step
 from ..supervisor.failure import readable
-from ..supervisor.records.record import AttemptRecord, Record
+from ..supervisor.records.record import AttemptRecord, Record, RunPlan
 from .fact_texts import (
     ODD_RECORD,
     clone_hint,
@@ -94,6 +95,30 @@ def _of_outcome(record: Record, replicas_running: int, processes: int | None) ->
         hint=sentences(killed, _hint(code, facts)),
         verbatim=facts.get("words") if code != "WaitingForDevices" else None,
     )
+
+
+def debugged(plan: RunPlan, processes: int | None) -> Reason:
+    """Return the reason of a job that runs in debug mode.
+
+    Parameters
+    ----------
+    plan
+        The job's plan.
+    processes
+        Number of the job's ranks; None if torchrun decides.
+    """
+    commands = {typed(each["program"]) for each in plan["replicas"]}
+    if len(commands) == 1 and processes is not None:
+        sentence = _n(
+            "Debug mode: its process runs “{command}” in place of the training",
+            "Debug mode: each of its {n} processes runs “{command}” in place of the training",
+            processes,
+            command=commands.pop(),
+        )
+    else:
+        sentence = _("Debug mode: its processes run other commands in place of the training")
+    hint = _("Open a terminal to run the training by hand. Run the job again without debug mode to train.")
+    return Reason(code="Debug", sentence=sentence, hint=hint)
 
 
 def unwritable(trouble: DiskTrouble, reason: Reason) -> Reason:

@@ -45,13 +45,13 @@ CAPABILITIES: dict[str, Capability] = {
         "mounts": _("Jobs on this machine see its paths as they are."),
         "shm": _("The size of shared memory can't be changed on this machine."),
         "resource_limits": _("CPU and memory limits are not enforced on this machine."),
-        "debug": _("Debug mode is for clusters; open a terminal here instead."),
+        "debug": None,
         "ttl": _("Records stay until they are removed."),
         "source": None,
         "cluster_tensorboard": _("TensorBoard runs in JupyterLab for jobs on this machine."),
         "security": _("Jobs on this machine run as the user of the server."),
         "extra": _("Jobs on this machine have no manifest to add fields to."),
-        "exec": _("Open a terminal: the processes run on this machine."),
+        "exec": None,
     }.items()
 }
 _OURS = (

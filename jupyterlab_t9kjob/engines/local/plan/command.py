@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ....core.engine.interpreter import Interpreter
-from ....core.spec import Entrypoint, JobSpec, ReplicaSpec
+from ....core.spec import Debug, Entrypoint, JobSpec, ReplicaSpec
 from ....core.texts.command_lines import option_lines, quoted
 from ....core.translation import Text, _, _n, translated
 from ..supervisor.records.record import ReplicaPlan
@@ -80,6 +80,8 @@ def plan_replicas(spec: JobSpec, interpreters: Mapping[str, Interpreter], root: 
 def plan_first(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, root: Path | None) -> ReplicaPlan:
     """Return the plan of the first replica of a type; the others differ only in their names.
 
+    In debug mode each rank runs the command that waits, so that a rank has the environment of the training.
+
     Parameters
     ----------
     spec
@@ -91,6 +93,19 @@ def plan_first(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, root
     root
         Root folder of the contents API.
     """
+    if spec.debug is None:
+        return _plan_first(spec, group, interpreter, root)
+    program, *args = (spec.debug.get(group.type) or Debug()).command
+    waits = {"entrypoint": Entrypoint(kind="command", value=program), "args": args}
+    plan = _plan_first(spec.model_copy(update={"resume": []}), group.model_copy(update=waits), interpreter, root)
+    cwd = working_directory(spec, root)
+    plan["debugged_launcher"] = launcher_of(spec, group, interpreter)
+    plan["debugged_program"] = program_of(spec, group, interpreter, cwd)
+    plan["debugged_rank"] = program_of(spec.model_copy(update={"torchrun": None}), group, interpreter, cwd)
+    return plan
+
+
+def _plan_first(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, root: Path | None) -> ReplicaPlan:
     cwd = working_directory(spec, root)
     program = program_of(spec, group, interpreter, cwd)
     env = {**interpreter.env, "T9KJOB_NAME": spec.name, "T9KJOB_LOG_DIR": str(log_directory(spec, root))}

@@ -20,11 +20,11 @@ from .records.job_files import JobFiles
 from .records.record import AttemptRecord, ReplicaPlan, ReplicaRecord, RunPlan
 
 _TAIL_BYTES = 64 * 1024
-# Variables that a job must not inherit, since a launcher or a rank of another job may have set them.
-_FOREIGN = re.compile(
+FOREIGN = re.compile(
     r"(RANK|LOCAL_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE|GROUP_RANK|GROUP_WORLD_SIZE|ROLE_RANK|ROLE_NAME"
     r"|ROLE_WORLD_SIZE|MASTER_ADDR|MASTER_PORT|TORCHELASTIC_\w+|T9KJOB_\w+)"
 )
+"""Variables that a job must not inherit, since a launcher or a rank of another job may have set them."""
 
 
 class Rendezvous:
@@ -203,7 +203,7 @@ class Agent:
         return [*launcher, *rendezvous.options(self.index), *kept, *program]
 
     def _environment(self, devices: list[str] | None) -> dict[str, str]:
-        inherited = {k: v for k, v in os.environ.items() if not _FOREIGN.fullmatch(k)}
+        inherited = {k: v for k, v in os.environ.items() if not FOREIGN.fullmatch(k)}
         own = {process_tree.MARK: self._job["uid"], process_tree.REPLICA_MARK: self.name}
         if devices is not None:
             own["CUDA_VISIBLE_DEVICES"] = ",".join(devices)

@@ -35,6 +35,8 @@ describe('Replicas', () => {
         hasPods={false}
         trans={trans}
         showLog={() => undefined}
+        terminals={null}
+        openTerminal={() => undefined}
       />
     );
   });
@@ -107,6 +109,8 @@ describe('Replicas of a cluster', () => {
         hasPods
         trans={trans}
         showLog={() => undefined}
+        terminals={null}
+        openTerminal={() => undefined}
       />
     );
   });
@@ -122,7 +126,8 @@ describe('Replicas of a cluster', () => {
       'IP',
       'Age',
       'Why',
-      'Log'
+      'Log',
+      'Terminal'
     ]);
     const row = screen.getByText('ImagePullBackOff').closest('tr');
     expect(row?.textContent).toContain('There is no image nope:1');

@@ -343,6 +343,8 @@ describe('Replicas', () => {
         replicas={replicas}
         trans={trans}
         showLog={() => undefined}
+        terminals={null}
+        openTerminal={() => undefined}
       />
     );
     expect(names()).toEqual(['worker-1', 'worker-2', 'worker-10']);
@@ -361,6 +363,8 @@ describe('Replicas', () => {
         replicas={replicas}
         trans={trans}
         showLog={showLog}
+        terminals={null}
+        openTerminal={() => undefined}
       />
     );
     const grid = screen.getByRole('grid');

@@ -109,7 +109,15 @@ class Record(TypedDict):
     progress: dict[str, Any] | None
 
 
-class ReplicaPlan(TypedDict):
+class _LaterReplicaFields(TypedDict, total=False):
+    """Fields that plans of earlier versions lack, and plans without debug mode."""
+
+    debugged_launcher: list[str] | None
+    debugged_program: list[str]
+    debugged_rank: list[str]
+
+
+class ReplicaPlan(_LaterReplicaFields):
     """Plan of one replica: its command, environment and files.
 
     Attributes
@@ -126,6 +134,10 @@ class ReplicaPlan(TypedDict):
         Number of ranks; null if torchrun decides.
     devices
         Number of accelerators that the replica claims.
+    debugged_launcher, debugged_program
+        Command that debug mode keeps from running, in the same two parts.
+    debugged_rank
+        The part of that command which one rank runs.
     """
 
     name: str

@@ -1,1 +1,0 @@
-"""The services without a server: for the command line (`cli`), and for notebooks (`client.Client`)."""

@@ -1,0 +1,1 @@
+"""Commands in the pods of jobs: stacks of ranks, and terminals."""

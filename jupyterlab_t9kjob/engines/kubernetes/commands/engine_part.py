@@ -1,0 +1,46 @@
+"""The part of the engine that runs commands in pods."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from ....core.checks import Capability
+from ....core.engine.terminals import Shell, ShellSettings, TerminalList, TerminalPlace
+from ....core.stacks.raw import TakenStacks
+from ..cluster.connection import Cluster
+from ..jobs.snapshot import JobSnapshot
+from ..objects.kinds import JobKind
+from .pods import ExecPermissions
+from .stacks import StackTaker
+from .terminals import terminal_in, terminals_of
+
+
+class RunsCommands:
+    """Base of the engine; methods with a job's uid raise `NotFound` if there is no such job."""
+
+    _kind: JobKind
+    _cluster: Cluster
+    _stacks: StackTaker
+    _exec: ExecPermissions
+
+    async def _open(self, uid: str) -> JobSnapshot:
+        raise NotImplementedError
+
+    async def stacks_capability(self, uid: str) -> Capability:
+        """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
+        return await self._exec.capability(self._cluster.api, await self._open(uid))
+
+    async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
+        """Take the stacks in the job's pods, see `core.engine.options.TakesStacks`."""
+        return await self._stacks.take(self._cluster.api, await self._open(uid), native=native)
+
+    async def terminals(self, uid: str) -> TerminalList:
+        """Return where terminals can be opened, see `core.engine.terminals.OpensTerminals`."""
+        return await terminals_of(self._exec, self._cluster.api, await self._open(uid))
+
+    @asynccontextmanager
+    async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:
+        """Start a shell in a pod, see `core.engine.terminals.OpensTerminals`."""
+        async with terminal_in(self._kind, self._cluster.api, await self._open(uid), place) as shell:
+            yield shell

@@ -1,0 +1,195 @@
+"""Terminals in the pods of jobs: a shell over exec, and the job's command where debug mode keeps it from running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+import uuid
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from ....core.engine.terminals import Shell, TerminalList, TerminalPlace
+from ....core.errors import Conflict, JobError, NotAllowed, Unavailable
+from ....core.manifests import render
+from ....core.manifests.kinds.pod_template import training_container
+from ....core.manifests.registry import KINDS
+from ....core.spec import JobSpec
+from ....core.system.tasks import spawn
+from ....core.texts.command_lines import typed
+from ....core.translation import _
+from ..client.api import ApiError, KubeApi, Unreachable
+from ..client.exec.remote_command import NotStarted, RemoteCommand, Target, opened, run
+from ..jobs.snapshot import JobSnapshot
+from ..objects.kinds import JobKind, ReplicaView
+from .pods import NOT_RUNNING, ExecPermissions, running
+
+MARK: Final = "T9KJOB_TERMINAL"
+"""Environment variable that all processes of a terminal carry, so that they can be ended with it."""
+CLEAN_UP_SECONDS: Final = 5.0
+_SHELL: Final = (
+    "export {mark}={token} TERM=xterm-256color; if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh"
+)
+# The kernel ends only the processes of the terminal's session that listen to SIGHUP.
+_CLEAN_UP: Final = (
+    'for each in /proc/[0-9]*; do if grep -qs "{mark}={token}" "$each/environ";'
+    ' then kill -KILL "${{each#/proc/}}"; fi; done'
+)
+KILLED: Final = 137
+"""Exit code of a shell whose container was ended."""
+_REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
+
+
+async def terminals_of(permissions: ExecPermissions, api: KubeApi | None, snapshot: JobSnapshot) -> TerminalList:
+    """Return the replicas in which a terminal can be opened, or why not.
+
+    Parameters
+    ----------
+    permissions
+        Permissions to run commands.
+    api
+        The cluster; None without a connection.
+    snapshot
+        The job's state.
+    """
+    return TerminalList(
+        available=await permissions.capability(api, snapshot),
+        places=[TerminalPlace(replica=replica.name) for replica, _container in running(snapshot)],
+    )
+
+
+@asynccontextmanager
+async def terminal_in(
+    kind: JobKind, api: KubeApi | None, snapshot: JobSnapshot, place: TerminalPlace
+) -> AsyncIterator[Shell]:
+    """Start a shell in a replica's training container, see `core.engine.terminals.OpensTerminals`.
+
+    Parameters
+    ----------
+    kind
+        The kind of job.
+    api, snapshot
+        See `terminals_of`.
+    place
+        The replica. Pods have no terminals of single ranks.
+
+    Raises
+    ------
+    Conflict
+        If the pod does not run.
+    NotAllowed
+        If the account lacks the permission.
+    Unavailable
+        If the cluster does not answer, or the container has no shell.
+    """
+    if api is None:
+        raise Conflict(NOT_RUNNING)
+    found = next(((view, name) for view, name in running(snapshot) if view.name == place.replica), None)
+    if found is None or place.rank is not None:
+        raise Conflict(_("The replica {name} does not run.", name=place.replica))
+    replica, container = found
+    target = Target(snapshot.job.namespace, replica.pod_name or "", container)
+    token = uuid.uuid4().hex
+    start = _SHELL.format(mark=MARK, token=token)
+    try:
+        async with opened(api, target, ["sh", "-c", start], stdin=True, tty=True) as remote:
+            yield PodShell(remote, _typed(kind, snapshot.job.spec, replica))
+    except (ApiError, Unreachable) as error:
+        raise _refusal(error) from error
+    finally:
+        # The task of the terminal may be cancelled again, when the server stops.
+        await asyncio.shield(spawn(_clean_up(api, target, token), "end the processes of a terminal"))
+
+
+async def _clean_up(api: KubeApi, target: Target, token: str) -> None:
+    """End the processes of a terminal that its end has left; a pod that is gone has none."""
+    with contextlib.suppress(ApiError, Unreachable, NotStarted, TimeoutError):
+        await run(api, target, ["sh", "-c", _CLEAN_UP.format(mark=MARK, token=token)], seconds=CLEAN_UP_SECONDS)
+
+
+class PodShell:
+    """A shell in a container, see `core.engine.terminals.Shell`.
+
+    Parameters
+    ----------
+    remote
+        The command.
+    typed
+        The job's command if debug mode keeps it from running; else empty.
+    """
+
+    def __init__(self, remote: RemoteCommand, typed: str) -> None:
+        self.typed = typed
+        self._remote = remote
+
+    async def read(self) -> bytes:
+        """Return the next output; no bytes after the end."""
+        try:
+            output = await self._remote.receive()
+        except NotStarted as error:
+            raise Unavailable(
+                _("The container has no shell in which a command could run."), code="NoShell", verbatim=error.message
+            ) from error
+        except (ApiError, Unreachable) as error:
+            raise _refusal(error) from error
+        if output is None and self._remote.exit_code == KILLED:
+            raise Unavailable(_("The container has ended, and the shell with it."), code="ContainerEnded")
+        return b"" if output is None else output.data
+
+    async def write(self, data: bytes) -> None:
+        """Write to the terminal; a connection that has ended is the reader's to report."""
+        with contextlib.suppress(Unreachable):
+            await self._remote.send(data)
+
+    async def resize(self, columns: int, rows: int) -> None:
+        """Set the size of the terminal."""
+        with contextlib.suppress(Unreachable):
+            await self._remote.resize(columns, rows)
+
+
+def _refusal(error: ApiError | Unreachable) -> JobError:
+    if isinstance(error, Unreachable):
+        return Unavailable(error.message, code="Unreachable")
+    words = error.message
+    if error.status == 403:
+        return NotAllowed(_("The cluster refused to run a command in the pod."), verbatim=words)
+    if error.status == 404:
+        return Conflict(_("The pod is gone."), verbatim=words)
+    return Unavailable(_("The command could not run in the pod."), verbatim=words)
+
+
+# -- the job's command -------------------------------------------------------------------------------------------------
+
+
+def _typed(kind: JobKind, spec: JobSpec | None, replica: ReplicaView) -> str:
+    """Return the command that debug mode replaces, as it is typed into a shell; else no text."""
+    if spec is None or spec.debug is None:
+        return ""
+    without = spec.model_copy(update={"debug": None})
+    try:
+        manifest = render(without, kind.manifests)
+    except JobError:  # The user's own additions can't be combined with the command.
+        return ""
+    form = KINDS[kind.manifests]
+    templates = form.templates(manifest)
+    template: dict[str, Any] = templates[min(replica.role, len(templates) - 1)] if templates else {}
+    containers = template.get("spec", {}).get("containers", [])
+    at = training_container(containers, form.training)
+    if at is None:
+        return ""
+    words = [*containers[at].get("command", []), *containers[at].get("args", [])]
+    launcher = form.launcher(without) if words else []
+    return " ".join(_word(word) for word in [*launcher, *words])
+
+
+def _word(word: str) -> str:
+    """Return a word of a container's command for a shell, with Kubernetes' references to variables as the shell's."""
+    parts: list[str] = []
+    at = 0
+    for reference in _REFERENCE.finditer(word):
+        if reference.start() > at:
+            parts.append(typed([word[at : reference.start()]]))
+        parts.append(typed(["$"]) if reference[1] is None else f'"${{{reference[1]}}}"')
+        at = reference.end()
+    return "".join(parts) + typed([word[at:]]) if at < len(word) or not parts else "".join(parts)

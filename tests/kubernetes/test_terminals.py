@@ -1,0 +1,94 @@
+"""A terminal in a pod of a PyTorchJob in debug mode: shell, typed command, end, and a missing permission."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import anyio
+import pytest
+
+from jupyterlab_t9kjob.core.engine.terminals import Shell, ShellSettings, TerminalPlace
+from jupyterlab_t9kjob.core.errors import JobError, NotAllowed
+from jupyterlab_t9kjob.core.spec import Debug
+from tests.kubernetes.accounts import Account
+from tests.kubernetes.engines import serving
+from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.test_rights import rules
+
+pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
+
+SETTINGS = ShellSettings(("unused",))
+WAIT = 180.0
+
+
+async def until(shell: Shell, pattern: str) -> str:
+    """Read until the output matches; return the match's first group."""
+    text = ""
+    with anyio.fail_after(WAIT):
+        while (found := re.search(pattern, text)) is None:
+            data = await shell.read()
+            assert data, text
+            text += data.decode(errors="replace")
+    return found[1]
+
+
+async def ask(shell: Shell, command: str) -> str:
+    await shell.write(f"echo '<<''<'; {command}; echo '>>''>'\r".encode())
+    return (await until(shell, r"(?s)<<<\r\n(.*?)>>>")).replace("\r\n", "\n").rstrip("\n")
+
+
+async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
+    account = Account(kube, "terminals", tmp_path)
+    await account.may(*rules(), {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get", "create"]})
+    async with serving(kube, image, tmp_path, volume, kubeconfig=account.kubeconfig) as bench:
+        spec = bench.training(bench.script("print('trained')"), replicas=2, processes=1)
+        job = await bench.submit(
+            "kubeflow", spec.model_copy(update={"debug": {"worker": Debug(command=["sleep", "86400"])}})
+        )
+        engine = bench.engines["kubeflow"]
+        await bench.until(job, lambda seen: seen.replicas_running == 2)
+        listed = await engine.terminals(job.uid)
+        assert listed.available.supported and len(listed.places) == 2
+        master, worker = listed.places
+
+        async with engine.open_terminal(job.uid, worker, SETTINGS) as shell:
+            assert re.match(
+                r'torchrun --nnodes=2 .*--rdzv_endpoint="\$\{MASTER_ADDR\}":"\$\{MASTER_PORT\}" ', shell.typed
+            )
+            await shell.resize(97, 23)
+            assert await ask(shell, "stty size") == "23 97"
+            assert await ask(shell, "echo $T9KJOB_NAME") == job.name
+            assert await ask(shell, "cat /proc/1/cmdline | tr '\\0' ' '") == "sleep 86400 "
+            # Much output is read as fast as it is asked for, and all of it.
+            assert len(await ask(shell, "yes 0123456789 | head -c 1000000")) == 1_000_000
+            await ask(shell, "nohup sleep 98711 >/dev/null 2>&1 & sleep 98712 & true")
+        async with engine.open_terminal(job.uid, worker, SETTINGS) as shell:
+            left = "grep -ls '9871[12]' /proc/[0-9]*/cmdline | grep -v self | wc -l"
+            assert (await ask(shell, left)).strip() == "0"
+            await shell.write(b"exit 3\r")
+            with anyio.fail_after(WAIT):
+                while await shell.read():
+                    pass
+
+        # The pod goes away under an open terminal.
+        async with engine.open_terminal(job.uid, master, SETTINGS) as shell:
+            await ask(shell, "true")
+            await engine.act(job.uid, "pause")
+            with anyio.fail_after(WAIT), pytest.raises(JobError):
+                while await shell.read():
+                    pass
+                pytest.fail("the shell did not say why it ended")
+        with pytest.raises(JobError):
+            async with engine.open_terminal(job.uid, TerminalPlace(replica="nobody-9"), SETTINGS):
+                pass
+
+        await engine.act(job.uid, "resume")
+        await bench.until(job, lambda seen: seen.replicas_running == 2)
+        await account.may(*rules())
+        with pytest.raises(NotAllowed, match="refused"):
+            async with engine.open_terminal(job.uid, worker, SETTINGS) as shell:
+                await shell.read()
+        engine._exec._known.clear()
+        refused = (await engine.terminals(job.uid)).available
+        assert not refused.supported and "get pods/exec" in (refused.reason or "")
