@@ -20,6 +20,11 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture
+def jp_nbconvert_templates() -> None:
+    """Copy no templates for a server, as pytest-jupyter does for each one: no test converts a notebook."""
+
+
 def _gpu() -> bool:
     try:
         pynvml.nvmlInit()

@@ -56,7 +56,7 @@ import pytest
 from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes
 from tests.kubernetes.paper import Paper
 from tests.local.lab import Lab
-from tests.server.conftest import api, open_page  # noqa: F401
+from tests.server.conftest import EXTENSIONS, api, open_page  # noqa: F401
 
 # That of this machine's test cluster; its kubelet makes no folders, and sees the machine's own.
 HERE = Path("/var/lib/t9kjob-cluster/volumes")
@@ -203,7 +203,7 @@ def jp_root_dir(volume: Volume) -> Path:
 def jp_server_config(kube: Kube, volume: Volume, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setenv("KUBECONFIG", str(kube.kubeconfig))
     return {
-        "ServerApp": {"jpserver_extensions": {"jupyterlab_t9kjob": True}, "allow_unauthenticated_access": False},
+        "ServerApp": {"jpserver_extensions": dict(EXTENSIONS), "allow_unauthenticated_access": False},
         "T9kJobApp": {"home": str(tmp_path / "jobs"), **settings(volume)},
     }
 

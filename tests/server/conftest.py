@@ -22,6 +22,9 @@ from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, FakeTensorB
 if TYPE_CHECKING:
     from jupyterlab_t9kjob.services import Services
 
+EXTENSIONS = {"jupyterlab_t9kjob": True, "jupyter_server_terminals": False}
+"""pytest-jupyter adds the terminals to a server whose configuration does not name them."""
+
 WAIT = PATIENCE
 
 ENDED = ("Succeeded", "Failed")
@@ -31,7 +34,7 @@ ENDED = ("Succeeded", "Failed")
 def jp_server_config() -> dict[str, Any]:
     return {
         "ServerApp": {
-            "jpserver_extensions": {"jupyterlab_t9kjob": True},
+            "jpserver_extensions": dict(EXTENSIONS),
             "allow_unauthenticated_access": False,
         }
     }

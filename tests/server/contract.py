@@ -1,14 +1,17 @@
-"""Holds answers and socket messages against the OpenAPI file."""
+"""Holds answers and socket messages against the OpenAPI file.
+
+The validator is jsonschema_rs: with jsonschema, the comparison took a fifth of the time of the server's tests.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 
 DOCUMENT = Path(__file__).parents[2] / "jupyterlab_t9kjob" / "openapi" / "openapi.json"
 
@@ -19,8 +22,8 @@ def document() -> dict[str, Any]:
 
 
 @cache
-def _validator(schema: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator({**json.loads(schema), "components": document()["components"]})
+def _validator(schema: str) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator({**json.loads(schema), "components": document()["components"]})
 
 
 def check_message(data: Any, schema: str) -> None:
@@ -49,8 +52,14 @@ def check_answer(method: str, path: str, status: int, headers: Any, body: bytes)
 
 
 def _operation(method: str, path: str) -> dict[str, Any] | None:
-    for route, verbs in sorted(document()["paths"].items(), key=lambda item: item[0].count("{")):
-        pattern = re.sub(r"{(\w+)}", lambda match: ".*" if match[1] == "path" else "[^/]+", route)
-        if re.fullmatch(pattern, path) and method.lower() in verbs:
+    for pattern, verbs in _routes():
+        if pattern.fullmatch(path) and method.lower() in verbs:
             return verbs[method.lower()]
     return None
+
+
+@cache
+def _routes() -> list[tuple[re.Pattern[str], dict[str, Any]]]:
+    routes = sorted(document()["paths"].items(), key=lambda item: item[0].count("{"))
+    part = partial(re.sub, r"{(\w+)}", lambda match: ".*" if match[1] == "path" else "[^/]+")
+    return [(re.compile(part(route)), verbs) for route, verbs in routes]

@@ -25,7 +25,7 @@ from jupyterlab_t9kjob.core.spec import Device
 from jupyterlab_t9kjob.core.sweep import SweepMember
 from jupyterlab_t9kjob.notifications import webhooks
 from jupyterlab_t9kjob.notifications.service import NotificationService
-from tests.server.conftest import WAIT, Api, eventually
+from tests.server.conftest import EXTENSIONS, WAIT, Api, eventually
 from tests.server.fakes import FakeEngine
 
 SECRET = "T00/B07QK2/verysecret9f3a"
@@ -77,7 +77,7 @@ pytestmark = pytest.mark.usefixtures("fakes")
 @pytest.fixture
 def jp_server_config() -> dict[str, Any]:
     return {
-        "ServerApp": {"jpserver_extensions": {"jupyterlab_t9kjob": True}, "allow_unauthenticated_access": False},
+        "ServerApp": {"jpserver_extensions": dict(EXTENSIONS), "allow_unauthenticated_access": False},
         "T9kJobApp": {"webhook_group_seconds": 0.05, "webhook_retry_seconds": [0.05, 0.1]},
     }
 

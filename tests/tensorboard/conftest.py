@@ -27,6 +27,7 @@ from jupyterlab_t9kjob.tensorboard.board import Settings
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.model import TensorBoard
 from tests.patience import PATIENCE
+from tests.server.conftest import EXTENSIONS
 from tests.server.contract import check_answer
 from tests.server.fakes import FakeCapacity, FakeEngine, FakeLaunch, fake_services
 
@@ -37,7 +38,7 @@ WAIT = PATIENCE
 def jp_server_config() -> dict[str, Any]:
     return {
         "ServerApp": {
-            "jpserver_extensions": {"jupyterlab_t9kjob": True},
+            "jpserver_extensions": dict(EXTENSIONS),
             "allow_unauthenticated_access": False,
         }
     }
