@@ -120,6 +120,11 @@ class T9kJobApp(ExtensionApp):
         help="Bytes of the records of all jobs with their logs, samples and stacks; None for any number. Above it, the"
         " jobs that ended first lose their records. Files that jobs wrote are never removed.",
     ).tag(config=True)
+    archive_bytes = Integer(
+        4_000_000_000,
+        min=1_000_000,
+        help="Largest size in bytes of the archive of a job that is imported, and of its unpacked content.",
+    ).tag(config=True)
     sweep_limit = Integer(24, min=1, max=1000, help="Jobs that a sweep may have.").tag(config=True)
     presets = JsonList(
         help="Presets that every launch form offers: a list of {name, values, args, engines}. The values are given by"

@@ -85,6 +85,8 @@ class Services:
         Artifacts of these runs, and the graph of runs and artifacts.
     resources
         Use of CPU, memory, GPUs, network and disk by jobs.
+    metrics
+        Metrics that jobs reported.
     """
 
     jobs: JobService
@@ -106,9 +108,10 @@ class Services:
     sweep_rules: SweepRules = field(init=False)
     resources: ResourceService = field(init=False)
     terminals: Terminals = field(init=False)
+    metrics: MetricReader = field(init=False)
 
     def __post_init__(self) -> None:
-        metrics = MetricReader(self.jobs.engines)
+        metrics = self.metrics = MetricReader(self.jobs.engines)
         self.artifacts = Artifacts(self.experiments, self.jobs)
         self.resources = ResourceService(self.jobs.engines)
         self.history = History(self.jobs, self.stacks.folder_of, self.history_bytes)

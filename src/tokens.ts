@@ -213,6 +213,8 @@ export namespace CommandIDs {
    * and one id, the user is asked for the other jobs.
    */
   export const openAllJobs = 't9kjob:open-all-jobs';
+
+  export const importJob = 't9kjob:import-job';
   /** Open the table of the cluster's nodes. */
   export const showNodes = 't9kjob:show-nodes';
   /** Stop a job, after a confirmation. */

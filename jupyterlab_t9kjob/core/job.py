@@ -221,7 +221,7 @@ class Job(JobSummary):
         default_factory=list, description="Sentences about parts of the job that this account has no permission to see."
     )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for the job.")
-    rerun_of: str | None = Field(None, description="Id of the job that this one repeats.")
+    rerun_of: str | None = Field(None, description="Id of the job that this one repeats, or was cloned from.")
 
 
 class Attempt(Model):

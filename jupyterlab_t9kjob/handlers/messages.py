@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, TypeAdapter
 
+from ..core.base_model import PathText
 from ..core.engine.info import EngineInfo, Volume
 from ..core.job import Event, JobSummary, LogStream, Replica, Time
 from ..core.spec import Model
@@ -32,6 +33,13 @@ class CreateJob(SpecOrManifest):
     """Create a job from a spec or from an edited manifest; `dry_run` only validates it."""
 
     request_id: RequestId
+    cloned_from: str | None = Field(None, max_length=1000, description="Id of the job from which the form was filled.")
+
+
+class ImportJob(Model):
+    """Import the archive of a job."""
+
+    path: PathText = Field(min_length=1, description="Path of the archive in the contents API.")
 
 
 class CreateSweep(ExpandSweep):

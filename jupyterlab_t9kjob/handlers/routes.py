@@ -16,6 +16,7 @@ from .artifacts import (
 from .base import UnknownRoute
 from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
 from .experiments import CurvesHandler, RemovalHandler, RunHandler, RunsHandler, ValuesHandler
+from .jobs.archives import ImportHandler, JobArchiveHandler
 from .jobs.code import (
     CodeFileHandler,
     CodeHandler,
@@ -38,6 +39,7 @@ from .jobs.jobs import (
     SpaceHandler,
 )
 from .jobs.logs import LogsHandler
+from .jobs.resources import CurvesHandler as JobCurvesHandler
 from .jobs.resources import LogMarkersHandler, ResourcesHandler
 from .jobs.stacks import StacksHandler
 from .jobs.sweeps import SweepActionHandler, SweepHandler, SweepPreviewHandler, SweepsHandler
@@ -71,6 +73,7 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/terminal": TerminalHandler,
     "jobs/{id}/resources": ResourcesHandler,
     "jobs/{id}/log-markers": LogMarkersHandler,
+    "jobs/{id}/curves": JobCurvesHandler,
     "jobs/{id}/code": CodeHandler,
     "jobs/{id}/code-file": CodeFileHandler,
     "jobs/{id}/restored-code": RestoreHandler,
@@ -78,6 +81,8 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "jobs/{id}/logs/{stream}": LogFileHandler,
     "jobs/{id}/log-archive": LogArchiveHandler,
     "jobs/{id}/log-text": LogTextHandler,
+    "jobs/{id}/archive": JobArchiveHandler,
+    "imported-jobs": ImportHandler,
     "stream": StreamHandler,
     "launch/prefill": PrefillHandler,
     "launch/preview": PreviewHandler,

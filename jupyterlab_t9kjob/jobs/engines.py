@@ -130,7 +130,10 @@ class Engines:
         return next((engine.engine_for_tries(home) for engine in able), None)
 
     async def infos(self) -> list[EngineInfo]:
-        """Return the current state of all engines. Name, label and facts are those that each engine declares."""
+        """Return the current state of all engines, without an empty one that creates no jobs.
+
+        Name, label and facts are those that each engine declares.
+        """
 
         async def info(engine: Engine) -> EngineInfo:
             parts = {"resources": HasResources, "stacks": TakesStacks}
@@ -142,7 +145,8 @@ class Engines:
                 log.exception("The engine %s could not tell its state.", engine.name)
                 return failed_info(engine, error)
 
-        return list(await asyncio.gather(*map(info, self._engines.values())))
+        listed = [each for each in self._engines.values() if each.facts.creates_jobs or await each.jobs()]
+        return list(await asyncio.gather(*map(info, listed)))
 
     async def first_available(self) -> str | None:
         """Return an available engine, preferably one whose jobs have manifests; None if none is available."""

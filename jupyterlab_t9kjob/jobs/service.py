@@ -164,6 +164,7 @@ class JobService:
         request_id: str,
         admit: Admit,
         edited: Edited | None = None,
+        cloned_from: str | None = None,
     ) -> Job:
         """Create a job. Further calls with the same `request_id` return the same job, even during the first call.
 
@@ -179,6 +180,8 @@ class JobService:
             Check of the job and its preparation.
         edited
             Manifest that is submitted instead of the one rendered from the spec; None if it was not edited.
+        cloned_from
+            Id of the job from which the spec was cloned; None for a new job.
         """
         chosen = self.engines.get(engine)
 
@@ -190,7 +193,12 @@ class JobService:
             return await finished(
                 admitted,
                 chosen.create(
-                    admitted.spec, namespace=namespace, request_id=request_id, edited=edited, prepare=admitted.prepare
+                    admitted.spec,
+                    namespace=namespace,
+                    request_id=request_id,
+                    edited=edited,
+                    rerun_of=cloned_from,
+                    prepare=admitted.prepare,
                 ),
             )
 

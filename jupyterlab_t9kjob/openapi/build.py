@@ -30,6 +30,7 @@ from ..experiments import model as experiments
 from ..experiments.artifacts import model as artifacts
 from ..handlers import messages, terminal_messages
 from ..jobs.bulk import JobActions, JobActionsResult
+from ..jobs.curves import JobCurves
 from ..jobs.history import Space
 from ..jobs.sweeps.service import SweepResult, SweepResults
 from ..launch import model as launch
@@ -54,6 +55,7 @@ REQUESTS: dict[str, Any] = {
     "PreviewRequest": launch.PreviewRequest,
     "ExpandSweep": sweeps.ExpandSweep,
     "CreateSweep": messages.CreateSweep,
+    "ImportJob": messages.ImportJob,
     "ReadManifestRequest": launch.ReadManifestRequest,
     "SavePreset": presets.SavePreset,
     "RenamePreset": presets.RenamePreset,
@@ -83,6 +85,7 @@ ANSWERS: dict[str, Any] = {
     "Job": job.Job,
     "JobActionsResult": JobActionsResult,
     "Space": Space,
+    "JobCurves": JobCurves,
     "LaunchPreview": launch.LaunchPreview,
     "ReadManifest": launch.ReadManifest,
     "SweepPreview": sweeps.SweepPreview,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -88,6 +89,29 @@ class Stacks:
             dumps=await on_disk(self._store.folder, self._store.dumps, ident),
             recording=await self._recording_in_time(job, engine, uid),
         )
+
+    async def adopt(self, ident: str, stacks: dict[str, bytes]) -> None:
+        """Keep the stacks of an imported job. Stacks that are not as this server writes them are left out.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        stacks
+            JSON of the stacks by id.
+        """
+
+        def keep() -> None:
+            for data in sorted(stacks.items()):
+                try:
+                    dump = StackDump.model_validate_json(data[1])
+                except (ValueError, RecursionError) as error:
+                    log.warning("Stacks of the imported job %s were left out: %s", ident, error)
+                    continue
+                if re.fullmatch(r"[\w-]{1,100}", dump.id):
+                    self._store.put(ident, dump)
+
+        await on_disk(self._store.folder, keep)
 
     async def _recording_in_time(self, job: Job, engine: Engine, uid: str) -> Recording | None:
         """Return the recording; None also if its disk is too slow, since the kept stacks are shown all the same."""

@@ -5,6 +5,7 @@ import {
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
+import { IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { ILauncher } from '@jupyterlab/launcher';
 import { IStateDB } from '@jupyterlab/statedb';
 import { ITranslator } from '@jupyterlab/translation';
@@ -29,6 +30,7 @@ export const allJobsPlugin: JupyterFrontEndPlugin<void> = {
     IStateDB,
     ICommandPalette,
     ILauncher,
+    IFileBrowserFactory,
     ITranslator
   ],
   activate: (
@@ -38,6 +40,7 @@ export const allJobsPlugin: JupyterFrontEndPlugin<void> = {
     stateDB: IStateDB | null,
     palette: ICommandPalette | null,
     launcher: ILauncher | null,
+    browsers: IFileBrowserFactory | null,
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
@@ -73,6 +76,27 @@ export const allJobsPlugin: JupyterFrontEndPlugin<void> = {
           ids = [...known, ...more];
         }
         tabs.open({ page, ids });
+      }
+    });
+    const selected = (): string | null => {
+      const items = browsers?.tracker.currentWidget?.selectedItems();
+      const path = items?.next().value?.path ?? '';
+      return /\.zip$/i.test(path) ? path : null;
+    };
+    app.commands.addCommand(CommandIDs.importJob, {
+      label: trans.__('Open as Job Archive'),
+      caption: trans.__('Show the job that a lab exported as this file'),
+      icon: jobIcon,
+      describedBy: {
+        args: { type: 'object', properties: { path: { type: 'string' } } }
+      },
+      isVisible: args => typeof args.path === 'string' || selected() !== null,
+      execute: async args => {
+        const path = typeof args.path === 'string' ? args.path : selected();
+        if (path !== null) {
+          const { importJob } = await import('./importJob');
+          await importJob(app.commands, jobs, path, trans);
+        }
       }
     });
     const category = trans.__('Distributed Jobs');

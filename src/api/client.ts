@@ -228,6 +228,20 @@ export class ApiClient extends HttpClient {
       : this._url(['jobs', id, 'logs', stream], { download: true });
   }
 
+  /** Return the URL of a job's archive: record, logs, events, samples and stacks in one ZIP file. */
+  jobArchiveUrl(id: string): string {
+    return this._url(['jobs', id, 'archive']);
+  }
+
+  /**
+   * Show the job of an archive that a lab exported.
+   *
+   * @param path - Path of the archive in the contents API.
+   */
+  importJob(path: string): Promise<Job> {
+    return this._send('POST', ['imported-jobs'], { body: { path } });
+  }
+
   /** Return the URL of the bytes of a line. */
   logLineUrl(
     id: string,

@@ -433,6 +433,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/jobs/{id}/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return curves of the metrics that the job reported in event files, else in its log */
+        get: operations["getJobCurves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/jobs/{id}/log-archive": {
         parameters: {
             query?: never;
@@ -461,6 +478,40 @@ export interface paths {
         get: operations["readLogText"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/jobs/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the job as one ZIP file: record, specification, manifest, logs, events, samples, stacks, without secrets */
+        get: operations["exportJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/imported-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show the job of an archive that a lab exported. The job can be read and removed */
+        post: operations["importJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1960,6 +2011,12 @@ export interface components {
             dry_run?: boolean;
             /** Request Id */
             request_id: string;
+            /**
+             * Cloned From
+             * @description Id of the job from which the form was filled.
+             * @default null
+             */
+            cloned_from?: string | null;
         };
         /**
          * CreateSweep
@@ -2367,6 +2424,12 @@ export interface components {
              * @default false
              */
             outlives_server: boolean;
+            /**
+             * Creates Jobs
+             * @description The engine creates jobs; false for one that only shows jobs.
+             * @default true
+             */
+            creates_jobs: boolean;
             /**
              * Queues Sweeps
              * @description Jobs of a sweep wait for their turn by themselves. Otherwise they are created paused, and a server resumes the next one.
@@ -3077,6 +3140,17 @@ export interface components {
             path?: string | null;
         };
         /**
+         * ImportJob
+         * @description Import the archive of a job.
+         */
+        ImportJob: {
+            /**
+             * Path
+             * @description Path of the archive in the contents API.
+             */
+            path: string;
+        };
+        /**
          * ImportedModule
          * @description A top-level module that a script imports and that is not part of it.
          */
@@ -3304,7 +3378,7 @@ export interface components {
             tensorboard_url: string | null;
             /**
              * Rerun Of
-             * @description Id of the job that this one repeats.
+             * @description Id of the job that this one repeats, or was cloned from.
              * @default null
              */
             rerun_of: string | null;
@@ -3383,6 +3457,35 @@ export interface components {
              * @default false
              */
             compared: boolean;
+        };
+        /**
+         * JobCurve
+         * @description The values of one metric.
+         */
+        JobCurve: {
+            /** Name */
+            name: string;
+            /**
+             * X
+             * @description Steps, or numbers of the reports; see `JobCurves.of`.
+             */
+            x: number[];
+            /** Values */
+            values: number[];
+        };
+        /**
+         * JobCurves
+         * @description Curves of a job's metrics, those of losses first.
+         */
+        JobCurves: {
+            /**
+             * Of
+             * @description step: x are the steps of event files. report: x are the numbers of the reports in the log, from 1.
+             * @enum {string}
+             */
+            of: "step" | "report";
+            /** Curves */
+            curves: components["schemas"]["JobCurve"][];
         };
         /**
          * JobDetail
@@ -9029,11 +9132,14 @@ export type FollowLog = components['schemas']['FollowLog'];
 export type Frame = components['schemas']['Frame'];
 export type GitRepository = components['schemas']['GitRepository'];
 export type GitRepositoryInput = components['schemas']['GitRepositoryInput'];
+export type ImportJob = components['schemas']['ImportJob'];
 export type ImportedModule = components['schemas']['ImportedModule'];
 export type Job = components['schemas']['Job'];
 export type JobActions = components['schemas']['JobActions'];
 export type JobActionsResult = components['schemas']['JobActionsResult'];
 export type JobCode = components['schemas']['JobCode'];
+export type JobCurve = components['schemas']['JobCurve'];
+export type JobCurves = components['schemas']['JobCurves'];
 export type JobDetail = components['schemas']['JobDetail'];
 export type JobPage = components['schemas']['JobPage'];
 export type JobProblem = components['schemas']['JobProblem'];
@@ -11128,6 +11234,64 @@ export interface operations {
             };
         };
     };
+    getJobCurves: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobCurves"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
     downloadLogs: {
         parameters: {
             query?: never;
@@ -11250,6 +11414,142 @@ export interface operations {
             };
             /** @description The request or the answer is too large */
             413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    exportJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/zip": unknown;
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    importJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportJob"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

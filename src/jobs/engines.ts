@@ -7,6 +7,7 @@ const MINIMAL: EngineFacts = {
   runs_on_lab_machine: false,
   runs_in_kernel: false,
   outlives_server: false,
+  creates_jobs: true,
   queues_sweeps: false,
   has_namespaces: false,
   has_pods: false,

@@ -179,6 +179,7 @@ export const SOME_FACTS: Record<
     runs_on_lab_machine: false,
     runs_in_kernel: false,
     outlives_server: true,
+    creates_jobs: true,
     queues_sweeps: false,
     has_namespaces: true,
     has_pods: true
@@ -189,6 +190,7 @@ export const SOME_FACTS: Record<
       runs_on_lab_machine: true,
       runs_in_kernel: true,
       outlives_server: true,
+      creates_jobs: true,
       queues_sweeps: true,
       has_namespaces: false,
       has_pods: false,

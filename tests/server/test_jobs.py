@@ -306,3 +306,22 @@ async def test_an_action_on_many_jobs_leaves_active_ones_alone(engine: FakeEngin
         {"action": "stop", "ids": ["x"] * 1001},
     ):
         assert (await api("POST", "job-actions", body=bad)).status == 422
+
+
+async def test_a_clone_names_its_original(engine: FakeEngine, api: Api):
+    original = engine.put("original")
+    answer = await api("POST", "jobs", body=creation(cloned_from=original.id))
+    assert answer.json["rerun_of"] == original.id
+    assert (await api("POST", "jobs", body=creation(cloned_from="x" * 1001))).status in (400, 422)
+
+
+async def test_curves_are_those_of_the_log_and_losses_come_first(engine: FakeEngine, api: Api):
+    job = engine.put()
+    assert (await api("GET", "jobs", job.id, "curves")).json == {"of": "report", "curves": []}
+    lines = [f"step {step}/1000, accuracy: {step / 1000}, loss: {1 / step}\n" for step in range(1, 1001)]
+    engine.stream(job, "worker-0.1.rank-0.out", rank=0).write("".join(lines).encode(), 100.0)
+    found = (await api("GET", "jobs", job.id, "curves")).json
+    assert [curve["name"] for curve in found["curves"]] == ["loss", "accuracy"]
+    loss = found["curves"][0]
+    assert len(loss["x"]) == len(loss["values"]) == 240
+    assert (loss["x"][0], loss["x"][-1], loss["values"][0]) == (1, 1000, 1.0)

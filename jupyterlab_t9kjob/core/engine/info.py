@@ -39,6 +39,7 @@ class EngineFacts(Model):
     outlives_server: bool = Field(
         False, description="Jobs go on when this Jupyter server ends, and the next server finds them again."
     )
+    creates_jobs: bool = Field(True, description="The engine creates jobs; false for one that only shows jobs.")
     queues_sweeps: bool = Field(
         False,
         description="Jobs of a sweep wait for their turn by themselves. Otherwise they are created paused, and a server"

@@ -12,7 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from ..capacity import Capacity, NodeList, QueueList
 from ..checks import Capability, Preview
-from ..job import Event, ManifestView
+from ..job import Event, Job, ManifestView
 from ..lab import Lab
 from ..manifests.schema import KindSchema
 from ..resources import Samples, SampleSpan
@@ -281,6 +281,29 @@ class KeepsHistory(Protocol):
 
     def history_folders(self) -> dict[str, Path]:
         """Return the folders by the uid of their job. A folder need not exist."""
+
+
+@runtime_checkable
+class ImportsJobs(Protocol):
+    """The engine shows jobs from archives that another lab exported."""
+
+    async def import_job(self, archive: Path) -> tuple[Job, dict[str, bytes]]:
+        """Import an archive; return the new job, and its stacks as JSON by id, which are not checked.
+
+        Parameters
+        ----------
+        archive
+            The archive. Its content may come from anywhere.
+
+        Raises
+        ------
+        BadRequest
+            If the file is no archive of a job.
+        TooLarge
+            If the archive, or its unpacked content, exceeds a limit.
+        OSError
+            If the archive can't be read, or the disk is full.
+        """
 
 
 class CapacitySource(Protocol):

@@ -155,7 +155,7 @@ class Engine(Protocol):
             A manifest that is submitted unchanged instead of the spec's own; the spec describes it. None for engines
             without a manifest kind.
         rerun_of
-            Id of the job that the new job repeats.
+            Id of the job that the new job repeats, or was cloned from.
         prepare
             Awaited after all checks have passed, and before the job's processes start.
 

@@ -84,6 +84,7 @@ class JobsHandler(ApiHandler):
                 request_id=request.request_id,
                 admit=partial(services.launch.admit, path=request.path),
                 edited=wanted.edited,
+                cloned_from=request.cloned_from,
             )
         except JobError as problem:
             if wanted.edited is not None:
@@ -189,8 +190,12 @@ class CheckpointsHandler(ApiHandler):
     async def get(self, ident: str) -> None:
         """Return the checkpoint files that were changed while the job ran."""
         from ...contents_paths import ContentsRoot
+        from ...core.job import Checkpoints
         from ...jobs.checkpoints import checkpoints_of
 
         services = await self.app.services()
         job = await services.jobs.job(ident)
+        if not services.jobs.engines.facts(job.engine).creates_jobs:
+            self.reply(Checkpoints())  # Paths of an imported job are those of another machine.
+            return
         self.reply(await checkpoints_of(job, ContentsRoot(self.contents_manager)))

@@ -49,6 +49,19 @@ class ResourcesHandler(ApiHandler):
         return value
 
 
+class CurvesHandler(ApiHandler):
+    """``jobs/{id}/curves``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Return the curves of the metrics that a job reported."""
+        from ...jobs.curves import curves_of
+
+        services = await self.app.services()
+        metrics = await services.metrics.of(await services.jobs.job(ident))
+        self.reply(await asyncio.to_thread(curves_of, metrics))
+
+
 class LogMarkersHandler(ApiHandler):
     """``jobs/{id}/log-markers``."""
 

@@ -39,23 +39,42 @@ def _clock(moment: float | None) -> str | None:
     return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
-class _Sink(io.RawIOBase):
+class Sink(io.RawIOBase):
     """Buffer of the ZIP writer's output, which `take` empties."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
     def writable(self) -> bool:
+        """Return True."""
         return True
 
     def write(self, data: object) -> int:
+        """Keep bytes until `take`."""
         piece = bytes(data)  # type: ignore[call-overload]
         self._pieces.append(piece)
         return len(piece)
 
     def take(self) -> bytes:
+        """Return the bytes that were written since the last call."""
         pieces, self._pieces = self._pieces, []
         return b"".join(pieces)
+
+
+def member_info(name: str, changed: float) -> zipfile.ZipInfo:
+    """Return the description of a compressed file in an archive.
+
+    Parameters
+    ----------
+    name
+        Path in the archive.
+    changed
+        Time of the last change, in seconds since the epoch.
+    """
+    info = zipfile.ZipInfo(name, max(time.localtime(changed)[:6], EARLIEST))
+    info.compress_type = zipfile.ZIP_DEFLATED
+    info.external_attr = 0o600 << 16
+    return info
 
 
 def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
@@ -67,7 +86,7 @@ def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
         The log files, each with its name in the archive. The size of a file is the one that it has when it is read. A
         file that does not exist then is left out; in place of a file that can't be read, the archive has the reason.
     """
-    sink = _Sink()
+    sink = Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, file in files:
             try:
@@ -81,11 +100,7 @@ def zipped(files: list[tuple[str, LogFile]]) -> Generator[bytes, None, None]:
                 continue
             try:
                 status = os.fstat(descriptor)
-                changed = time.localtime(status.st_mtime)[:6]
-                info = zipfile.ZipInfo(name, max(changed, EARLIEST))
-                info.compress_type = zipfile.ZIP_DEFLATED
-                info.external_attr = 0o600 << 16
-                with archive.open(info, "w", force_zip64=True) as member:
+                with archive.open(member_info(name, status.st_mtime), "w", force_zip64=True) as member:
                     for data in cuts.whole(descriptor, size_of(status), file.cuts, missing_lines(file.stream)):
                         member.write(data)
                         yield sink.take()

@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { Job, RunRow } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { formatDuration } from '../../common/format';
+import { optionsOf } from '../../common/options';
 import {
   differ,
   GoalOf,
@@ -15,7 +16,6 @@ import { Scalar } from '../../experiments/types';
 import { goalOf as goalOfName } from '../model/columns';
 import { durationOf, gpuHours, gpusOf, waitedOf } from '../model/facts';
 import { gpuHoursText, timeText } from '../view/text';
-import { optionsOf } from './args';
 
 /** The compared jobs with their runs, in the same order. */
 export interface ICompared {

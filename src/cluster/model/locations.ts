@@ -27,7 +27,9 @@ export function usualLocation(
   engines: readonly EngineInfo[],
   lastUsed: ILocation | null
 ): ILocation {
-  const available = engines.filter(info => info.available);
+  const available = engines.filter(
+    info => info.available && info.facts.creates_jobs
+  );
   if (lastUsed && available.some(info => info.name === lastUsed.engine)) {
     return lastUsed;
   }

@@ -116,19 +116,26 @@ export function whereText(
     : label;
 }
 
-/** Return the size of a job: “16 A100”, “4 processes on CPU”. */
+const GPU = 'nvidia.com/gpu';
+
+/** Return the size of a job: “16 A100”, “12 GPUs”, “4 processes on CPU”. */
 export function sizeText(job: JobSummary, trans: TranslationBundle): string {
   if (job.devices?.count) {
-    return `${job.devices.count} ${deviceName(job.devices.name, trans)}`;
+    return devicesText(job.devices, trans);
   }
   return job.processes === null
     ? trans._n('%1 replica', '%1 replicas', job.replicas)
     : trans._n('%1 process on CPU', '%1 processes on CPU', job.processes);
 }
 
-/** Return the short name of a device's resource. */
-export function deviceName(name: string, trans: TranslationBundle): string {
-  return name === 'nvidia.com/gpu' ? trans.__('GPU') : name;
+/** Return a number of accelerators: “12 GPUs”, “16 A100”. */
+export function devicesText(
+  { count, name }: { count: number; name: string },
+  trans: TranslationBundle
+): string {
+  return name === GPU
+    ? trans._n('%1 GPU', '%1 GPUs', count)
+    : `${count} ${name}`;
 }
 
 /** Return the second line of the header: the reason of the job's state, the number of restarts and a hint. */

@@ -5,6 +5,7 @@ import { Attempt, Replica } from '../../api/types';
 import { formatClock, formatEnd } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
+import { Duration } from '../../ui/Time';
 
 /** Row of the table: replicas whose attempts ended alike. */
 interface IRow {
@@ -57,7 +58,19 @@ export function Attempts(props: IAttemptsProps): React.JSX.Element | null {
                   {trans.__('log')}
                 </LinkButton>
               </td>
-              <td>{spanText(attempt, trans)}</td>
+              <td>
+                {spanText(attempt, trans)}
+                {attempt.started_at !== null && (
+                  <>
+                    {' · '}
+                    <Duration
+                      start={attempt.started_at}
+                      end={attempt.ended_at}
+                      trans={trans}
+                    />
+                  </>
+                )}
+              </td>
               <td>
                 <AttemptEnd attempt={attempt} trans={trans} />
               </td>

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { Job, JobSpec, Replica } from '../../api/types';
 import { formatDuration } from '../../common/format';
 import { isActive } from '../../jobs/phase';
-import { deviceName } from '../model/text';
+import { devicesText } from '../model/text';
 
 /** Pairs of a label and a value. */
 export type Rows = [label: string, value: React.ReactNode][];
@@ -68,10 +68,10 @@ function replicasText(
 ): string {
   const { device } = resources;
   if (device?.count) {
-    const name = deviceName(device.name, trans);
+    const each = devicesText(device, trans);
     return replicas > 1
-      ? trans.__('%1 × %2 %3', replicas, device.count, name)
-      : trans.__('1 replica, %1 %2', device.count, name);
+      ? trans.__('%1 × %2', replicas, each)
+      : trans.__('1 replica, %1', each);
   }
   if (torchrun?.proc_per_node === 'gpu') {
     return replicas > 1

@@ -1,7 +1,13 @@
 /** Header of a job's tab: name, state, reason, progress and metrics. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { EngineInfo, Job, Progress } from '../../api/types';
+import {
+  EngineInfo,
+  Job,
+  JobCurve,
+  JobCurves,
+  Progress
+} from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { formatClock, formatEnd, formatEta } from '../../common/format';
 import { isActive, isStalled, stateOf, stateWord } from '../../jobs/phase';
@@ -10,6 +16,8 @@ import { LinkButton } from '../../ui/Buttons';
 import { useTicking } from '../../common/hooks';
 import { JobName } from '../../jobs/JobName';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
+import { Sparkline } from '../curves/Curves';
+import { curveOf } from '../curves/model';
 import { ProgressBar } from '../../ui/ProgressBar';
 import {
   ageText,
@@ -26,6 +34,8 @@ const MOST_METRICS = 2;
 interface IJobHeaderProps {
   job: Job;
   engines: readonly EngineInfo[];
+  /** Curves of the job's metrics; null while they are unknown. */
+  curves: JobCurves | null;
   /** While the connection is lost, the time of the last update in seconds since the epoch; otherwise null. */
   asOf: number | null;
   /** True if the current pane shows the failure. */
@@ -58,7 +68,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
       name.current?.focus(); // the tab was activated before the name existed
     }
   }, []);
-  const metrics = Object.entries(progress?.metrics ?? {}).slice(-MOST_METRICS);
+  const metrics = headerMetrics(job, props.curves);
   return (
     <div className="jp-t9k-JobHeader">
       <div className="jp-t9k-JobHeader-title">
@@ -93,10 +103,11 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
         </div>
         {metrics.length > 0 && (
           <dl className="jp-t9k-JobHeader-metrics">
-            {metrics.map(([name, value]) => (
+            {metrics.map(({ name, value, curve }) => (
               <div key={name}>
                 <dt>{name}</dt>
                 <dd>{formatMetric(value)}</dd>
+                {curve && <Sparkline curve={curve} />}
               </div>
             ))}
           </dl>
@@ -104,6 +115,29 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
       </div>
     </div>
   );
+}
+
+/**
+ * Return the metrics of the header with their curves: those in the log's progress, else those of the curves, losses
+ * first.
+ */
+function headerMetrics(
+  { progress }: Job,
+  curves: JobCurves | null
+): { name: string; value: number; curve: JobCurve | null }[] {
+  const known = curves?.curves ?? [];
+  const reported = Object.entries(progress?.metrics ?? {});
+  return reported.length > 0
+    ? reported.slice(-MOST_METRICS).map(([name, value]) => ({
+        name,
+        value,
+        curve: curveOf(known, name)
+      }))
+    : known.slice(0, MOST_METRICS).map(curve => ({
+        name: curve.name,
+        value: curve.values[curve.values.length - 1],
+        curve
+      }));
 }
 
 /** Reason of the job's state. */

@@ -6,6 +6,7 @@ import * as React from 'react';
 import {
   EngineFacts,
   Job,
+  JobCurves,
   JobDetail,
   Replica,
   StackGroup,
@@ -23,6 +24,7 @@ import { InView, useAfter, useSignal } from '../../common/hooks';
 import { ILogViewHandle } from '../../logs/view/LogView';
 import { AsOf } from '../../ui/Time';
 import { InnerTabs, tabId } from '../../ui/InnerTabs';
+import { useCurves } from '../curves/useCurves';
 import { JobActions } from './JobActions';
 import { JobHeader } from './JobHeader';
 import { Gone, Notices } from './Notices';
@@ -154,6 +156,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
   const asOf = asOfEngine(model.jobs, job.engine);
   const isLost = model.jobs.connection.state === 'lost';
   const panel = `jp-t9k-job-${job.uid}`;
+  const curves = useCurves(model, job);
   const showFailure = (): void => {
     const link = job.failure?.link;
     if (link?.stream != null) {
@@ -167,6 +170,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
       <JobHeader
         job={job}
         engines={model.jobs.engines}
+        curves={curves}
         asOf={asOf}
         failureBelow={pane === 'overview'}
         showFailure={showFailure}
@@ -203,7 +207,12 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
         aria-labelledby={tabId(panel, pane)}
       >
         {pane === 'overview' && (
-          <OverviewPane {...props} facts={facts} showFailure={showFailure} />
+          <OverviewPane
+            {...props}
+            curves={curves}
+            facts={facts}
+            showFailure={showFailure}
+          />
         )}
         {pane === 'replicas' && (
           <Replicas
@@ -259,7 +268,11 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
 
 /** The overview, with the data that only it needs. */
 function OverviewPane(
-  props: IJobPageProps & { facts: EngineFacts; showFailure(): void }
+  props: IJobPageProps & {
+    curves: JobCurves | null;
+    facts: EngineFacts;
+    showFailure(): void;
+  }
 ): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
   const streams = useStreams(model, job);
@@ -268,6 +281,7 @@ function OverviewPane(
     () => api.checkpoints(job.id),
     [api, job.id]
   );
+  const readJob = React.useCallback((id: string) => api.job(id), [api]);
   const code = React.useMemo(
     () => ({
       read: () => api.code(job.id),
@@ -284,6 +298,8 @@ function OverviewPane(
       events={detail.events}
       streams={streams}
       readCheckpoints={readCheckpoints}
+      curves={props.curves}
+      readJob={readJob}
       code={code}
       rawEvents={model.state.rawEvents}
       setRawEvents={rawEvents => model.set({ rawEvents })}
@@ -302,6 +318,7 @@ function OverviewPane(
         });
       }}
       downloadLogs={() => lab.download(model.jobs.api.logDownloadUrl(job.id))}
+      exportJob={() => lab.download(model.jobs.api.jobArchiveUrl(job.id))}
     />
   );
 }

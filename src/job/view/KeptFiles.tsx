@@ -17,6 +17,8 @@ interface IKeptFilesProps {
   openFolder(path: string): void;
   showRuns(job: Job): void;
   downloadLogs(): void;
+  /** Download the job's archive. */
+  exportJob(): void;
   trans: TranslationBundle;
 }
 
@@ -77,6 +79,17 @@ export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
           ) : (
             trans.__('nothing written so far')
           )}
+        </dd>
+        <dt>{trans.__('Archive')}</dt>
+        <dd>
+          <LinkButton
+            title={trans.__(
+              'Record, specification, logs, events, samples and stacks in one ZIP file, without secrets. “Open as Job Archive” in the file browser shows it in any JupyterLab with this extension.'
+            )}
+            onClick={props.exportJob}
+          >
+            {trans.__('Export the job')}
+          </LinkButton>
         </dd>
       </dl>
     </section>

@@ -10,6 +10,7 @@ import {
   Event,
   Failure,
   Job,
+  JobCurves,
   LogStream,
   Replica
 } from '../../api/types';
@@ -17,6 +18,8 @@ import { joinWords } from '../../common/shellWords';
 import { CommandIDs } from '../../tokens';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
+import { ComparedWith } from '../changes/ComparedWith';
+import { CurvesSection } from '../curves/Curves';
 import { Attempts } from '../replicas/Attempts';
 import { CodeSection, ICodeReader } from './CodeSection';
 import { FailurePanel } from './FailurePanel';
@@ -41,6 +44,8 @@ interface IOverviewProps {
   /** Log streams of the job; null until they are known. */
   streams: readonly LogStream[] | null;
   readCheckpoints(): Promise<Checkpoints>;
+  curves: JobCurves | null;
+  readJob(id: string): Promise<Job>;
   code: ICodeReader;
   /** True if the timeline shows a table of the events instead of sentences. */
   rawEvents: boolean;
@@ -58,6 +63,7 @@ interface IOverviewProps {
   /** Show the log of one attempt. */
   showAttempt(attempt: number): void;
   downloadLogs(): void;
+  exportJob(): void;
 }
 
 /** Overview of a job. A failed job begins with the failure. */
@@ -117,9 +123,18 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
             title={trans.__('Lifecycle')}
             rows={lifecycleRows(job, facts.has_pods, trans)}
           />
+          <ComparedWith
+            job={job}
+            readJob={props.readJob}
+            compare={ids =>
+              props.run(CommandIDs.openAllJobs, { page: 'compare', ids })
+            }
+            trans={trans}
+          />
         </div>
         <div className="jp-t9k-Overview-story">
           {timeline}
+          <CurvesSection curves={props.curves} trans={trans} />
           <Attempts
             replicas={replicas}
             trans={trans}
@@ -266,7 +281,7 @@ function Submitted({ job, trans, openJob }: IOverviewProps): React.JSX.Element {
       {rerun_of && (
         <>
           {' · '}
-          {trans.__('again, from')}{' '}
+          {trans.__('from')}{' '}
           <LinkButton onClick={() => openJob(rerun_of)}>
             {rerun_of.split(':')[2]}
           </LinkButton>

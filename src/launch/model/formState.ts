@@ -106,10 +106,13 @@ export abstract class LaunchFormState implements IDisposable {
       : baseName(path);
   }
 
-  /** All engines: the current ones if the page has them, else those of the last prefilled form. */
+  /** The engines that create jobs: the current ones if the page has them, else those of the last prefilled form. */
   get engines(): readonly EngineInfo[] {
     const now = this._options.jobs?.engines ?? [];
-    return now.length ? now : (this._state.prefill?.engines ?? []);
+    const all = now.length ? now : (this._state.prefill?.engines ?? []);
+    return all.every(({ facts }) => facts.creates_jobs)
+      ? all
+      : all.filter(({ facts }) => facts.creates_jobs);
   }
 
   /** The engine of the form; null if it is not known. */

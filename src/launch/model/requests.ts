@@ -121,7 +121,12 @@ export abstract class LaunchRequests extends LaunchFields {
     const job = await this._send('submitting', isReady, request => {
       this._set({ sent: request });
       void this.save(); // keep the request's id across a reload of the page
-      return this._options.api.createJob(request);
+      const { start, clone } = this.state;
+      const original = start === 'job' ? (clone?.id ?? null) : null;
+      return this._options.api.createJob({
+        ...request,
+        ...(original !== null && { cloned_from: original })
+      });
     });
     if (job) {
       await this._remember(this.spec);

@@ -51,7 +51,9 @@ export function FirstUse({
   engines: readonly EngineInfo[];
   chooseScript: () => void;
 }): React.JSX.Element {
-  const able = engines.some(engine => engine.available);
+  const able = engines.some(
+    engine => engine.available && engine.facts.creates_jobs
+  );
   return (
     <EmptyState
       icon={jobIcon}

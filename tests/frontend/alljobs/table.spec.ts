@@ -7,7 +7,7 @@ import { endedBefore, partOf } from '../../../src/alljobs/model/bulk';
 import { rowsOfJobs } from '../../../src/alljobs/model/csv';
 import { allColumns } from '../../../src/alljobs/model/columns';
 import { gpuHours, waitedOf } from '../../../src/alljobs/model/facts';
-import { optionsOf } from '../../../src/alljobs/compare/args';
+import { optionsOf } from '../../../src/common/options';
 import { JobTableModel } from '../../../src/alljobs/model/table';
 import {
   BUILT_IN_VIEWS,

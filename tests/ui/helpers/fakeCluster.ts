@@ -29,6 +29,7 @@ const facts = (kind: string, object: string): EngineInfo['facts'] => ({
   runs_on_lab_machine: false,
   runs_in_kernel: false,
   outlives_server: true,
+  creates_jobs: true,
   queues_sweeps: false,
   has_namespaces: true,
   has_pods: true,

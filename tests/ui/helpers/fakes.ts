@@ -290,6 +290,7 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
       runs_on_lab_machine: true,
       runs_in_kernel: true,
       outlives_server: true,
+      creates_jobs: true,
       queues_sweeps: true,
       has_namespaces: false,
       has_pods: false,

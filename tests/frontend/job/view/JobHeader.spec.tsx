@@ -1,7 +1,7 @@
 import { nullTranslator } from '@jupyterlab/translation';
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import * as React from 'react';
-import { EngineInfo, Job } from '../../../../src/api/types';
+import { EngineInfo, Job, JobCurves } from '../../../../src/api/types';
 import { JobActions } from '../../../../src/job/view/JobActions';
 import { JobHeader } from '../../../../src/job/view/JobHeader';
 import { CommandIDs } from '../../../../src/tokens';
@@ -14,7 +14,8 @@ function header(
   job: Job,
   failureBelow = false,
   asOf: number | null = null,
-  engines: EngineInfo[] = someEngines()
+  engines: EngineInfo[] = someEngines(),
+  curves: JobCurves | null = null
 ) {
   const showFailure = jest.fn();
   const run = jest.fn();
@@ -23,6 +24,7 @@ function header(
       job={job}
       engines={engines}
       asOf={asOf}
+      curves={curves}
       failureBelow={failureBelow}
       showFailure={showFailure}
       trans={trans}
@@ -267,5 +269,46 @@ describe('JobHeader', () => {
       header(inCluster({ tensorboard_url: 'javascript:alert(1)' }));
       expect(screen.queryByRole('link')).toBeNull();
     });
+  });
+
+  it('draws the curves of its metrics', () => {
+    const curves: JobCurves = {
+      of: 'step',
+      curves: [
+        { name: 'train/loss', x: [0, 10, 20], values: [3, 2, 1] },
+        { name: 'accuracy', x: [0, 20], values: [0.1, 0.9] }
+      ]
+    };
+    const job = fullJob();
+    const progress = {
+      text: 'Step 20',
+      fraction: null,
+      rate: null,
+      eta_seconds: null,
+      metrics: { loss: 1 },
+      updated_at: 0
+    };
+    const { container, unmount } = header(
+      { ...job, progress },
+      false,
+      null,
+      someEngines(),
+      curves
+    );
+    expect(container.querySelectorAll('.jp-t9k-Curve')).toHaveLength(1);
+    expect(
+      container.querySelector('.jp-t9k-Curve path')?.getAttribute('d')
+    ).toBe('M2.0 2.0L66.0 12.0L130.0 22.0');
+    unmount();
+    const other = header(
+      { ...job, progress: null },
+      false,
+      null,
+      someEngines(),
+      curves
+    );
+    expect(other.container.querySelector('dl')?.textContent).toBe(
+      'train/loss1accuracy0.9'
+    );
   });
 });

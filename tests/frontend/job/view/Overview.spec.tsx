@@ -31,6 +31,8 @@ function overview(
   };
   const calls = {
     has: () => true,
+    curves: null,
+    readJob: jest.fn(() => Promise.reject(new Error('removed'))),
     readCheckpoints: jest.fn(
       // Without any, the answer never comes.
       () => new Promise<Checkpoints>(done => checkpoints && done(found))
@@ -45,6 +47,7 @@ function overview(
     showInLog: jest.fn(),
     showAttempt: jest.fn(),
     downloadLogs: jest.fn(),
+    exportJob: jest.fn(),
     kernelTitle: jest.fn((name: string | null) => `Python 3 (${name})`)
   };
   const view = render(
