@@ -66,6 +66,7 @@ describe('LogView', () => {
         loadUpdates={loadUpdates}
         texts={texts}
         downloads={() => []}
+        copyAddress={jest.fn()}
         goToTime={() => undefined}
         withShortcut={label => label}
         handle={handle}
