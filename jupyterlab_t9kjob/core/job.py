@@ -334,6 +334,7 @@ class CheckpointFile(Model):
 
     path: str = Field(description="Path in the contents API.")
     time: Time = Field(description="Time of the last change.")
+    size: int = Field(0, description="Bytes.")
 
 
 class Checkpoints(Model):
@@ -345,6 +346,7 @@ class Checkpoints(Model):
     count: int = 0
     size: int = Field(0, description="Bytes of all files together.")
     newest: CheckpointFile | None = None
+    files: list[CheckpointFile] = Field(default_factory=list, description="The newest 200, newest first.")
     complete: bool = Field(True, description="False if there were too many files or folders to search all.")
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import time
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Final
 
+from ..core.system.disk_threads import DiskSilent, Lane, lane_of, on_disk
+from ..core.translation import Text, _
 from .facts import Chunk
 from .library.known import Known
 from .library.library import Library
-from .model import Axis, Curve, CurvesRequest, NotFinite, Point, Points
+from .model import Axis, Curve, Curves, CurvesLeftOut, CurvesRequest, NotFinite, Point, Points
 from .series import Part, Position, Series
 
 MOST_POINTS: Final = 1_000_000
@@ -22,7 +26,91 @@ BUCKETS_PER_PIXEL: Final = 4
 """Number of buckets for each pixel to which values from files are reduced, before the final reduction to the chart."""
 
 
-def curves_of(runs: list[Known], request: CurvesRequest, library: Library) -> list[Curve]:
+async def curves_on_disks(runs: Sequence[Known], request: CurvesRequest, library: Library) -> Curves:
+    """Return curves of runs that may be on several disks. A disk that does not answer leaves out its own runs only.
+
+    Parameters
+    ----------
+    runs
+        The runs in the order of the request.
+    request
+        The request.
+    library
+        The library that the runs are of.
+
+    Raises
+    ------
+    OSError
+        If no run could be read.
+    """
+    parts, silent = await parts_by_disk(runs)
+
+    async def read(part: list[Known]) -> list[Curve]:
+        # The files of a run are read again if the index can't be used.
+        await on_disk(disk_folder(part[0]), _load, part, library)
+        await library.refresh([known for known in part if not known.read and known.has_files])
+        return await on_disk(disk_folder(part[0]), curves_of, part, request, library)
+
+    answers = await asyncio.gather(*map(read, parts), return_exceptions=True)
+    found: list[Curve] = []
+    for part, answer in zip(parts, answers, strict=True):
+        if isinstance(answer, OSError):
+            silent.append((part, answer))
+        elif isinstance(answer, BaseException):
+            raise answer
+        else:
+            found += answer
+    if silent and sum(len(part) for part, _problem in silent) == len(runs):
+        raise silent[0][1]
+    places = {known.id: place for place, known in enumerate(runs)}
+    return Curves.model_construct(
+        curves=sorted(found, key=lambda curve: places[curve.run]),
+        left_out=[
+            CurvesLeftOut(runs=[known.id for known in part], problem=text_of(problem)) for part, problem in silent
+        ],
+    )
+
+
+def _load(runs: Sequence[Known], library: Library) -> None:
+    """Read the metrics of runs from the index (blocking)."""
+    for known in runs:
+        library.load(known)
+
+
+async def parts_by_disk(runs: Sequence[Known]) -> tuple[list[list[Known]], list[tuple[list[Known], OSError]]]:
+    """Return the runs by their disks, and those whose disk does not answer.
+
+    Parameters
+    ----------
+    runs
+        The runs.
+    """
+    folders: dict[Path, list[Known]] = {}
+    for known in runs:
+        folders.setdefault(disk_folder(known), []).append(known)
+    lanes: dict[Lane, list[Known]] = {}
+    silent: list[tuple[list[Known], OSError]] = []
+    for folder, part in folders.items():
+        try:
+            lanes.setdefault(await lane_of(folder), []).extend(part)
+        except OSError as problem:
+            silent.append((part, problem))
+    return list(lanes.values()), silent
+
+
+def disk_folder(known: Known) -> Path:
+    """Return a folder on the disk of a run, which exists also after the run was deleted."""
+    return (known.parts[0] if known.parts else known).folder.parent
+
+
+def text_of(problem: OSError) -> Text:
+    """Return an error of a disk as a sentence."""
+    if isinstance(problem, DiskSilent):
+        return problem.message
+    return _("The files can't be read: {problem}.", problem=problem.strerror or str(problem))
+
+
+def curves_of(runs: Sequence[Known], request: CurvesRequest, library: Library) -> list[Curve]:
     """Return curves (blocking).
 
     Parameters
@@ -118,7 +206,7 @@ def _from_files(known: Known, metric: str, series: Series, request: CurvesReques
     Only the parts of the files are read that may have such values.
     """
     found = Series(most=BUCKETS_PER_PIXEL * request.width)
-    parts = _known_parts(series)
+    parts = known_parts(series)
     if parts is not None:
         parts = [part for part in parts if _may_be_inside(part, request)]
     for chunk in chunks_of(known, metric, parts):
@@ -134,7 +222,7 @@ def _from_files(known: Known, metric: str, series: Series, request: CurvesReques
     return found, True
 
 
-def _known_parts(series: Series) -> list[Part] | None:
+def known_parts(series: Series) -> list[Part] | None:
     """Return the parts of the files that have the values of a metric; None if not all are known."""
     return list(series.parts) if sum(part.values for part in series.parts) == series.count else None
 
@@ -214,7 +302,7 @@ def values_of(known: Known, metric: str, first: int, limit: int, library: Librar
         library.load(known)
         series = known.log.series.get(metric)
     count = series.count if series is not None else 0
-    parts = _known_parts(series) if series is not None else None
+    parts = known_parts(series) if series is not None else None
     at = 0
     if parts is not None:
         parts = [part for part in parts if part.first < first + limit and part.first + part.values > first]

@@ -9,14 +9,14 @@ from typing import Final
 
 from ..contents_paths import ContentsRoot, printable
 from ..core.translation import Text, _
-from .library.known import Known, run_id
+from .library.known import Known
 from .model import Association, FileEntry, Parameter, RunDetail, RunRow
-from .places import Places
+from .places import Places, artifact_id, place_of
 
 MOST_FILES: Final = 1000
 
 
-def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: ContentsRoot) -> RunDetail:
+def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: ContentsRoot, places: Places) -> RunDetail:
     """Return a run in full (blocking).
 
     Parameters
@@ -29,10 +29,11 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
         All runs of its job.
     root
         The contents root.
+    places
+        Finds artifacts.
     """
     facts = known.facts
     assert facts is not None  # noqa: S101
-    places = Places(root.folder)
     oldest_first = sorted(same_job, key=lambda each: (each.facts.started or 0.0) if each.facts else 0.0)
     return RunDetail(
         run=row,
@@ -95,16 +96,21 @@ def association_of(entry: dict[str, str], run: Path, root: ContentsRoot, places:
     root
         The contents root.
     places
-        Finds artifacts in it.
+        Finds artifacts.
     """
     kind = entry.get("kind", "")
     if kind != "Artifact":
         return Association(kind=kind, name=entry.get("path") or entry.get("id", ""), found=False)
     folder = places.find(run, entry)
     path = root.api(folder) if folder is not None else None
-    name = entry.get("name", "")
-    shown = printable(path) if path is not None else None
-    return Association(id=run_id(path) if path else None, kind=kind, name=name, path=shown, found=path is not None)
+    return Association(
+        id=artifact_id(folder, path) if folder is not None else None,
+        kind=kind,
+        name=entry.get("name", ""),
+        path=printable(path) if path is not None else None,
+        place=place_of(folder, path, entry),
+        found=folder is not None,
+    )
 
 
 def _sources(known: Known) -> dict[str, Text]:

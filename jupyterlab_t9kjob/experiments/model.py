@@ -137,6 +137,9 @@ class RunTable(Model):
     left_out: Text | None = Field(
         None, description="Part that the search did not reach; null if it reached everything."
     )
+    index_problem: Text | None = Field(
+        None, description="Why the index of runs can't be used now; null if it can, or if it is in memory."
+    )
 
 
 class Parameter(Model):
@@ -160,7 +163,8 @@ class Association(Model):
     id: str | None = Field(None, description="Id of the artifact; null if it is not found or no artifact.")
     kind: str
     name: str
-    path: str | None = Field(None, description="Folder in the contents API; null if it is not found.")
+    path: str | None = Field(None, description="Folder in the contents API; null if it is not found there.")
+    place: str | None = Field(None, description="Folder on the disk, if it is outside the contents root.")
     found: bool
 
 
@@ -179,6 +183,9 @@ class RunDetail(Model):
     outputs: list[Association] = Field(default_factory=list)
     checkpoints: list[FileEntry] = Field(
         default_factory=list, description="The newest checkpoint of the job; its size is that of all together."
+    )
+    checkpoint_files: list[FileEntry] = Field(
+        default_factory=list, description="The newest 200 checkpoints of the job, newest first, with their own sizes."
     )
     sources: dict[str, Text] = Field(default_factory=dict, description="Where each part comes from.")
     attempts: list[str] = Field(default_factory=list, description="Ids of all runs of the same job, oldest first.")
@@ -215,10 +222,47 @@ class Curve(Model):
     truncated: bool = Field(False, description="True if the file was not read to its end, or the width was reduced.")
 
 
+class CurvesLeftOut(Model):
+    """Runs whose curves could not be read."""
+
+    runs: list[str] = Field(description="Their ids.")
+    problem: Text
+
+
 class Curves(Model):
     """Curves of several runs and metrics. Metrics that a run does not have are left out."""
 
     curves: list[Curve]
+    left_out: list[CurvesLeftOut] = Field(
+        default_factory=list, description="Runs whose disk does not answer. If no other run is left, the request fails."
+    )
+
+
+class StepMetric(Model):
+    """A metric at a step."""
+
+    metric: MetricName
+    step: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class ValuesAtRequest(Model):
+    """Request for the values of metrics at a step."""
+
+    runs: Annotated[list[RunId], Field(max_length=1000)]
+    metrics: Annotated[list[StepMetric], Field(max_length=20)]
+
+
+class ValuesAt(Model):
+    """Values of metrics at a step.
+
+    A run has the value of its greatest recorded step that is not after the step. A run that has not reached the step
+    has none.
+    """
+
+    values: list[list[Number | None]] = Field(
+        description="For each metric of the request, one value for each run; null without a value."
+    )
+    complete: bool = Field(description="False if there was no time to read the files of all runs, or a disk is silent.")
 
 
 class Point(Model):

@@ -1,14 +1,18 @@
 """Finds the folder of an artifact that a run names as its input or output (t9k.md §3.3, rule 2).
 
-All functions block. A folder is found only inside the lab's root: a link that leads out of it is refused.
+All functions block. A folder is found only inside the lab's root, or in a folder outside in which a job of this account
+puts artifacts. A link that leads out of them is refused.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
+
+from ..contents_paths import printable
+from .library.known import run_id
 
 METADATA: Final = "metadata.yaml"
 REFERENCES: Final = "references.yaml"
@@ -18,26 +22,29 @@ _MOST_PARTS: Final = 20
 
 
 class Places:
-    """Folders of artifacts below the lab's root.
+    """Folders of artifacts.
 
     Parameters
     ----------
     root
         The lab's root.
+    outside
+        Folders outside the root in which jobs put artifacts.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, outside: Iterable[Path] = ()) -> None:
         self.root = root
-        self._real_root = os.path.realpath(root)
+        self.tops = (root, *outside)
+        self._real = [(top, os.path.realpath(top)) for top in self.tops]
 
     def contains(self, path: Path) -> bool:
-        """Return True if a path is inside the root, also after its links are followed."""
-        if not Path(os.path.normpath(path)).is_relative_to(self.root):
-            return False
-        return Path(os.path.realpath(path)).is_relative_to(self._real_root)
+        """Return True if a path is inside one of the folders, also after its links are followed."""
+        plain = Path(os.path.normpath(path))
+        inside = [real for top, real in self._real if plain.is_relative_to(top)]
+        return bool(inside) and Path(os.path.realpath(path)).is_relative_to(inside[0])
 
     def is_artifact(self, folder: Path) -> bool:
-        """Return True if a folder inside the root has the metadata of an artifact."""
+        """Return True if a folder inside one of the folders has the metadata of an artifact."""
         try:
             return self.contains(folder) and (folder / METADATA).is_file()
         except (OSError, ValueError):
@@ -74,6 +81,7 @@ class Places:
         if name:
             found.append(run.parent.parent / "artifacts" / name)
         if path.is_absolute():
+            found.append(Path(path))
             found += [self.root.joinpath(*path.parts[at:]) for at in range(1, min(len(path.parts), _MOST_PARTS))]
         return found
 
@@ -84,3 +92,35 @@ def artifact_name(entry: Mapping[str, Any]) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= _LONGEST_NAME:
         return ""
     return "" if name in (".", "..") or "/" in name or "\0" in name else name
+
+
+def artifact_id(folder: Path, path: str | None) -> str:
+    """Return the id of an artifact.
+
+    Parameters
+    ----------
+    folder
+        Its folder.
+    path
+        The folder in the contents API; None outside the lab's root.
+    """
+    return run_id(path if path is not None else str(folder))
+
+
+def place_of(folder: Path | None, path: str | None, entry: Mapping[str, Any]) -> str | None:
+    """Return where an artifact is on the disk; None if it is inside the lab's root, or if that is not known.
+
+    Parameters
+    ----------
+    folder
+        Its folder; None if it is not found.
+    path
+        The folder in the contents API.
+    entry
+        Input or output in a run's metadata: an artifact that is not found is where the run says.
+    """
+    if folder is not None:
+        return printable(str(folder)) if path is None else None
+    local = entry.get("localDir")
+    is_place = isinstance(local, str) and local.startswith("/") and len(local) <= _LONGEST_PATH
+    return printable(str(local)) if is_place else None

@@ -70,6 +70,27 @@ def artifact_target(ident: str, path: str, folder: Path) -> Target:
     return Target(ident, path, folder, _is_ours(folder))
 
 
+def refusal(outside: Path | None) -> Conflict:
+    """Return the error for a run or artifact that is not deleted.
+
+    Parameters
+    ----------
+    outside
+        Its folder outside the contents root; None for a run without a folder.
+    """
+    if outside is None:
+        return Conflict(
+            _("The run of a job without recorder has no folder of its own."),
+            code="NoFolder",
+            hint=_("Remove the job instead."),
+        )
+    return Conflict(
+        _("{folder} is outside the folder that JupyterLab shows.", folder=printable(str(outside))),
+        code="OutsideRoot",
+        hint=_("Delete the folder in a terminal, or archive it."),
+    )
+
+
 def _is_ours(folder: Path) -> bool:
     return ALTERNATIVE_NAME.search(folder.name) is not None
 

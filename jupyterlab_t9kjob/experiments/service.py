@@ -11,15 +11,16 @@ from pathlib import Path
 from typing import Final
 
 from ..contents_paths import ContentsRoot, outside, printable
-from ..core.errors import Conflict, JobError, NotFound
-from ..core.job import JobSummary
+from ..core.errors import JobError, NotFound
+from ..core.job import Checkpoints, JobSummary
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _
 from ..jobs.checkpoints import checkpoints_of
 from ..jobs.service import JobService
 from . import removal
-from .curves import curves_of, values_of
+from .at_step import values_at_steps
+from .curves import curves_on_disks, values_of
 from .detail import detail_of
 from .library.known import Known, is_active
 from .library.library import Library
@@ -35,6 +36,8 @@ from .model import (
     RunRow,
     RunTable,
     Unreadable,
+    ValuesAt,
+    ValuesAtRequest,
 )
 from .notes import Note, Notes
 from .of_jobs.runs import JobRuns
@@ -150,11 +153,13 @@ class Experiments:
             unreadable=unreadable[:MOST_UNREADABLE],
             unreadable_count=len(unreadable),
             left_out=None if area.complete else _left_out(),
+            index_problem=library.index_problem,
         )
         head = table.model_dump_json()
-        # The first empty list is that of the runs. Names of files may have bytes that are no UTF-8.
-        texts = ",".join(map(rows.text, shown))
-        return head.replace('"runs":[]', f'"runs":[{texts}]', 1).encode("utf-8", "replace")
+        # The first empty list is that of the runs. Names of files may have bytes that are no UTF-8. Each run is a line,
+        # so that a page can parse a long answer in parts.
+        texts = ",\n".join(map(rows.text, shown))
+        return head.replace('"runs":[]', f'"runs":[\n{texts}\n]', 1).encode("utf-8", "replace")
 
     def _unreadable(self, top: Path, runs: Sequence[Known]) -> list[Unreadable]:
         """Return the runs that can't be read, and the links in place of runs."""
@@ -182,19 +187,23 @@ class Experiments:
         jobs = Jobs(await self._jobs.jobs())
         row = await asyncio.to_thread(self._row, known, jobs)
         same = [each for each in self.library.runs.values() if row.job and self._job_id(each, jobs) == row.job.id]
-        detail = await on_disk(known.folder, detail_of, known, row, same, self.root)
+        detail = await on_disk(known.folder, detail_of, known, row, same, self.root, await self.job_runs.places())
         if row.job is not None:
-            detail.checkpoints = await self._checkpoints(row.job.id)
+            found = await self._checkpoints(row.job.id)
+            if found.newest is not None:
+                newest = found.newest
+                detail.checkpoints = [FileEntry(path=newest.path, size=found.size, modified_at=newest.time)]
+            detail.checkpoint_files = [
+                FileEntry(path=file.path, size=file.size, modified_at=file.time) for file in found.files
+            ]
         return detail
 
-    async def _checkpoints(self, job: str) -> list[FileEntry]:
-        """Return the newest checkpoint that a job wrote."""
+    async def _checkpoints(self, job: str) -> Checkpoints:
+        """Return the checkpoints that a job wrote."""
         try:
-            found = await checkpoints_of(await self._jobs.job(job), self.root)
+            return await checkpoints_of(await self._jobs.job(job), self.root)
         except (JobError, OSError):  # The job is gone, or a disk does not answer.
-            return []
-        newest = found.newest
-        return [FileEntry(path=newest.path, size=found.size, modified_at=newest.time)] if newest else []
+            return Checkpoints()
 
     async def edit(self, ident: str, request: EditRun) -> RunRow:
         """Change tags, note or archived state of a run.
@@ -238,12 +247,16 @@ class Experiments:
 
     async def curves(self, request: CurvesRequest) -> Curves:
         """Return curves of several runs. Runs that are gone are left out."""
-        runs = [known for ident in dict.fromkeys(request.runs) if (known := await self._find(ident)) is not None]
-        if not runs:
-            return Curves(curves=[])
-        await self.library.refresh([known for known in runs if not known.read and known.has_files])
-        folders = dict.fromkeys(known.folder.parent for known in runs)  # A run is on the disk of the folder above it.
-        return Curves.model_construct(curves=await on_disk(folders, curves_of, runs, request, self.library))
+        return await curves_on_disks(await self._found(request.runs), request, self.library)
+
+    async def values_at(self, request: ValuesAtRequest) -> ValuesAt:
+        """Return values of metrics at a step."""
+        runs = {known.id: known for known in await self._found(request.runs)}
+        return await values_at_steps([runs.get(ident) for ident in request.runs], request.metrics, self.library)
+
+    async def _found(self, idents: Sequence[str]) -> list[Known]:
+        """Return the runs that exist."""
+        return [known for ident in dict.fromkeys(idents) if (known := await self._find(ident)) is not None]
 
     async def remove(self, request: RemoveRuns, find_artifact: FindTarget) -> Removal:
         """Delete the folders of runs and artifacts; or return what would be deleted.
@@ -263,7 +276,7 @@ class Experiments:
             if target is None:
                 known = known or await self.known(ident)
                 if known.path is None:
-                    raise _outside(known) if known.outside else _no_folder()
+                    raise removal.refusal(known.folder if known.outside else None)
                 runs.append(known)
                 target = removal.run_target(known)
             targets.append(target)
@@ -379,19 +392,3 @@ def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:
 
 def _left_out() -> Text:
     return _("The search ended early: the folder has too many files or is too deep. Open a folder below it.")
-
-
-def _outside(known: Known) -> Conflict:
-    return Conflict(
-        _("The run is in {folder}, outside the folder that JupyterLab shows.", folder=printable(str(known.folder))),
-        code="OutsideRoot",
-        hint=_("Delete the folder in a terminal."),
-    )
-
-
-def _no_folder() -> Conflict:
-    return Conflict(
-        _("The run of a job without recorder has no folder of its own."),
-        code="NoFolder",
-        hint=_("Remove the job instead."),
-    )

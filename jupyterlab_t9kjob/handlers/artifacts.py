@@ -35,6 +35,15 @@ class ArtifactHandler(ApiHandler):
         services = await self.app.services()
         self.reply(await services.artifacts.artifact(ident))
 
+    @guarded
+    async def patch(self, ident: str) -> None:
+        """Archive or restore an artifact."""
+        from ..experiments.artifacts.model import EditArtifact
+
+        request = self.read(EditArtifact)
+        services = await self.app.services()
+        self.reply(await services.artifacts.edit(ident, request))
+
 
 class ArtifactPreviewHandler(ApiHandler):
     """``experiments/artifacts/{id}/preview``."""
@@ -70,11 +79,24 @@ class ArtifactFileHandler(Download):
 
         path = self.get_query_argument("path", strip=False)
         services = await self.app.services()
-        with await services.artifacts.open(ident, path) as file:
+        folder, file = await services.artifacts.open(ident, path)
+        with file:
             size = os.fstat(file.fileno()).st_size
             self.begin(media_type(path), PurePosixPath(path).name)
             self.set_header("Content-Length", size)
-            await self.send([services.artifacts.root], _chunks(file, size))
+            await self.send([folder], _chunks(file, size))
+
+
+class ArtifactArchiveHandler(Download):
+    """``experiments/artifacts/{id}/archive``."""
+
+    @guarded
+    async def get(self, ident: str) -> None:
+        """Send the files of an artifact in a ZIP file."""
+        services = await self.app.services()
+        folder, pieces = await services.artifacts.archive(ident)
+        self.begin("application/zip", f"{folder.name.encode('utf-8', 'replace').decode()}.zip")
+        await self.send([folder], pieces)
 
 
 def _chunks(file: BinaryIO, size: int) -> Generator[bytes, None, None]:

@@ -78,6 +78,19 @@ class CurvesHandler(ApiHandler):
         self.finish(await asyncio.to_thread(curves.model_dump_json))
 
 
+class ValuesAtHandler(ApiHandler):
+    """``experiments/values-at``."""
+
+    @guarded
+    async def post(self) -> None:
+        """Return values of metrics at a step."""
+        from ..experiments.model import ValuesAtRequest
+
+        request = self.read(ValuesAtRequest)
+        services = await self.app.services()
+        self.reply(await services.experiments.values_at(request))
+
+
 class RemovalHandler(ApiHandler):
     """``experiments/removal``."""
 

@@ -7,6 +7,7 @@ import re
 from tornado.web import RequestHandler
 
 from .artifacts import (
+    ArtifactArchiveHandler,
     ArtifactChecksumHandler,
     ArtifactFileHandler,
     ArtifactHandler,
@@ -15,7 +16,7 @@ from .artifacts import (
 )
 from .base import UnknownRoute
 from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
-from .experiments import CurvesHandler, RemovalHandler, RunHandler, RunsHandler, ValuesHandler
+from .experiments import CurvesHandler, RemovalHandler, RunHandler, RunsHandler, ValuesAtHandler, ValuesHandler
 from .jobs.archives import ImportHandler, JobArchiveHandler
 from .jobs.code import (
     CodeFileHandler,
@@ -103,11 +104,13 @@ ROUTES: dict[str, type[RequestHandler]] = {
     "experiments/runs/{id}": RunHandler,
     "experiments/runs/{id}/values": ValuesHandler,
     "experiments/curves": CurvesHandler,
+    "experiments/values-at": ValuesAtHandler,
     "experiments/removal": RemovalHandler,
     "experiments/flow": FlowHandler,
     "experiments/artifacts/{id}": ArtifactHandler,
     "experiments/artifacts/{id}/preview": ArtifactPreviewHandler,
     "experiments/artifacts/{id}/file": ArtifactFileHandler,
+    "experiments/artifacts/{id}/archive": ArtifactArchiveHandler,
     "experiments/artifacts/{id}/checksum": ArtifactChecksumHandler,
     "cluster/queues": QueuesHandler,
     "cluster/capacity": CapacityHandler,

@@ -25,8 +25,9 @@ from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
 from ..core.manifests.leaks import MASK, is_secret, masked
 from ..core.resources import Samples, SampleSpan
+from ..core.system.zip_stream import Sink
 from ..core.translation import STORED
-from ..logs.serving.archive import Sink, member_info
+from ..logs.serving.archive import member_info
 from ..logs.serving.sources import open_log, size_of
 from ..logs.storage import cuts
 from ..logs.storage.index import RECORD

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import re
 import time
@@ -18,6 +19,8 @@ from ..core.system.disk_threads import on_disk
 MOST_ENTRIES: Final = 20_000
 MOST_SECONDS: Final = 1.0
 DEEPEST: Final = 6
+MOST_FILES: Final = 200
+"""Files that an answer names."""
 MARGIN_SECONDS: Final = 2.0
 """Tolerance in seconds, since a network disk's times and the record's times come from different clocks."""
 
@@ -85,6 +88,7 @@ def find(folders: Sequence[Path], root: ContentsRoot, since: float, until: float
         Range of the files' modification times, seconds since the epoch.
     """
     found = Checkpoints(folders=[name for name in map(root.api, folders) if name is not None])
+    files: list[CheckpointFile] = []
     for entry in _files(folders, found):
         if not _CHECKPOINT.search(entry.name):
             continue
@@ -96,8 +100,10 @@ def find(folders: Sequence[Path], root: ContentsRoot, since: float, until: float
             found.count += 1
             found.size += status.st_size
             path = root.api(entry.path)
-            if path is not None and (found.newest is None or status.st_mtime > found.newest.time):
-                found.newest = CheckpointFile(path=path, time=status.st_mtime)
+            if path is not None:
+                files.append(CheckpointFile(path=path, time=status.st_mtime, size=status.st_size))
+    found.files = heapq.nlargest(MOST_FILES, files, key=lambda file: file.time)
+    found.newest = found.files[0] if found.files else None
     return found
 
 

@@ -23,6 +23,9 @@ interface IRequest {
   signal?: AbortSignal;
 }
 
+/** Parses the text of an answer. */
+type Parse<T> = (text: string) => T | Promise<T>;
+
 /** Sends requests to the REST API. All methods that return a promise reject with `ApiError`. */
 export class HttpClient {
   constructor(
@@ -54,11 +57,16 @@ export class HttpClient {
     return this._send('GET', path, { query });
   }
 
-  /** Send a request and return the JSON value of its answer; null if the answer has no content. */
+  /**
+   * Send a request and return the JSON value of its answer; null if the answer has no content.
+   *
+   * @param parse - Reads the text of the answer.
+   */
   protected async _send<T>(
     method: string,
     path: string[],
-    request: IRequest = {}
+    request: IRequest = {},
+    parse: Parse<T> = JSON.parse
   ): Promise<T> {
     const response = await this._request(method, path, request);
     if (response.status === 204) {
@@ -68,7 +76,7 @@ export class HttpClient {
       throw this._noAnswer(error);
     });
     try {
-      return JSON.parse(text) as T;
+      return await parse(text);
     } catch (error) {
       // A login page or a page of a proxy can have a success status.
       throw new ApiError(response.status, {

@@ -951,6 +951,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/t9kjob/experiments/values-at": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Return values of metrics at a step */
+        post: operations["getValuesAt"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/t9kjob/experiments/removal": {
         parameters: {
             query?: never;
@@ -999,7 +1016,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Archive or restore an artifact */
+        patch: operations["editArtifact"];
         trace?: never;
     };
     "/t9kjob/experiments/artifacts/{id}/preview": {
@@ -1028,6 +1046,23 @@ export interface paths {
         };
         /** Return a file as a download */
         get: operations["getArtifactFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/t9kjob/experiments/artifacts/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the files of an artifact in a ZIP file */
+        get: operations["getArtifactArchive"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1310,9 +1345,20 @@ export interface components {
             created_at: number | null;
             /**
              * Path
-             * @description Folder in the contents API.
+             * @description Folder in the contents API; null if it is outside the contents root.
              */
             path: string | null;
+            /**
+             * Place
+             * @description Folder on the disk, if it is outside the contents root.
+             * @default null
+             */
+            place: string | null;
+            /**
+             * Archived
+             * @default false
+             */
+            archived: boolean;
             /**
              * Problem
              * @description Why the metadata can't be read; null if they can.
@@ -1405,10 +1451,16 @@ export interface components {
             name: string;
             /**
              * Path
-             * @description Folder in the contents API; null if it is not found.
+             * @description Folder in the contents API; null if it is not found there.
              * @default null
              */
             path: string | null;
+            /**
+             * Place
+             * @description Folder on the disk, if it is outside the contents root.
+             * @default null
+             */
+            place: string | null;
             /** Found */
             found: boolean;
         };
@@ -1594,6 +1646,12 @@ export interface components {
              * @description Time of the last change.
              */
             time: number;
+            /**
+             * Size
+             * @description Bytes.
+             * @default 0
+             */
+            size: number;
         };
         /**
          * Checkpoints
@@ -1618,6 +1676,11 @@ export interface components {
             size: number;
             /** @default null */
             newest: components["schemas"]["CheckpointFile"] | null;
+            /**
+             * Files
+             * @description The newest 200, newest first.
+             */
+            files: components["schemas"]["CheckpointFile"][];
             /**
              * Complete
              * @description False if there were too many files or folders to search all.
@@ -2078,6 +2141,24 @@ export interface components {
         Curves: {
             /** Curves */
             curves: components["schemas"]["Curve"][];
+            /**
+             * Left Out
+             * @description Runs whose disk does not answer. If no other run is left, the request fails.
+             */
+            left_out: components["schemas"]["CurvesLeftOut"][];
+        };
+        /**
+         * CurvesLeftOut
+         * @description Runs whose curves could not be read.
+         */
+        CurvesLeftOut: {
+            /**
+             * Runs
+             * @description Their ids.
+             */
+            runs: string[];
+            /** Problem */
+            problem: string;
         };
         /**
          * CurvesRequest
@@ -2341,6 +2422,14 @@ export interface components {
              * @default false
              */
             collectives?: boolean;
+        };
+        /**
+         * EditArtifact
+         * @description Change of what the lab keeps about an artifact. The artifact's own files stay as they are.
+         */
+        EditArtifact: {
+            /** Archived */
+            archived: boolean;
         };
         /**
          * EditRun
@@ -2890,10 +2979,34 @@ export interface components {
              */
             path: string | null;
             /**
+             * Place
+             * @description Folder on the disk, if it is outside the contents root.
+             * @default null
+             */
+            place: string | null;
+            /**
              * @description The sweep of the run's job; null if there is none.
              * @default null
              */
             sweep: components["schemas"]["FlowSweep"] | null;
+            /**
+             * Files
+             * @description Number of an artifact's files; null if they were not counted.
+             * @default null
+             */
+            files: number | null;
+            /**
+             * Size
+             * @description Bytes of these files.
+             * @default null
+             */
+            size: number | null;
+            /**
+             * Archived
+             * @description True for an artifact that the user archived.
+             * @default false
+             */
+            archived: boolean;
         };
         /**
          * FlowSweep
@@ -6740,6 +6853,11 @@ export interface components {
              */
             checkpoints: components["schemas"]["FileEntry"][];
             /**
+             * Checkpoint Files
+             * @description The newest 200 checkpoints of the job, newest first, with their own sizes.
+             */
+            checkpoint_files: components["schemas"]["FileEntry"][];
+            /**
              * Sources
              * @description Where each part comes from.
              */
@@ -6991,6 +7109,12 @@ export interface components {
              * @default null
              */
             left_out: string | null;
+            /**
+             * Index Problem
+             * @description Why the index of runs can't be used now; null if it can, or if it is in memory.
+             * @default null
+             */
+            index_problem: string | null;
         };
         /**
          * Runtime
@@ -8040,6 +8164,16 @@ export interface components {
              */
             finding: string | null;
         };
+        /**
+         * StepMetric
+         * @description A metric at a step.
+         */
+        StepMetric: {
+            /** Metric */
+            metric: string;
+            /** Step */
+            step: number;
+        };
         StreamMessage: components["schemas"]["Snapshot"] | components["schemas"]["Delta"] | components["schemas"]["JobDetail"] | components["schemas"]["SocketError"];
         /**
          * Subscribe
@@ -8899,6 +9033,35 @@ export interface components {
             problem: string;
         };
         /**
+         * ValuesAt
+         * @description Values of metrics at a step.
+         *
+         *     A run has the value of its greatest recorded step that is not after the step. A run that has not reached the step
+         *     has none.
+         */
+        ValuesAt: {
+            /**
+             * Values
+             * @description For each metric of the request, one value for each run; null without a value.
+             */
+            values: (number | ("nan" | "inf" | "-inf") | null)[][];
+            /**
+             * Complete
+             * @description False if there was no time to read the files of all runs, or a disk is silent.
+             */
+            complete: boolean;
+        };
+        /**
+         * ValuesAtRequest
+         * @description Request for the values of metrics at a step.
+         */
+        ValuesAtRequest: {
+            /** Runs */
+            runs: string[];
+            /** Metrics */
+            metrics: components["schemas"]["StepMetric"][];
+        };
+        /**
          * Volume
          * @description A PersistentVolumeClaim, as the form offers it.
          */
@@ -9095,6 +9258,7 @@ export type CreateJob = components['schemas']['CreateJob'];
 export type CreateSweep = components['schemas']['CreateSweep'];
 export type Curve = components['schemas']['Curve'];
 export type Curves = components['schemas']['Curves'];
+export type CurvesLeftOut = components['schemas']['CurvesLeftOut'];
 export type CurvesRequest = components['schemas']['CurvesRequest'];
 export type Debug = components['schemas']['Debug'];
 export type DebugInput = components['schemas']['DebugInput'];
@@ -9105,6 +9269,7 @@ export type DeviceInfo = components['schemas']['DeviceInfo'];
 export type DeviceInput = components['schemas']['DeviceInput'];
 export type Diagnostics = components['schemas']['Diagnostics'];
 export type DiagnosticsInput = components['schemas']['DiagnosticsInput'];
+export type EditArtifact = components['schemas']['EditArtifact'];
 export type EditRun = components['schemas']['EditRun'];
 export type Elastic = components['schemas']['Elastic'];
 export type ElasticInput = components['schemas']['ElasticInput'];
@@ -9277,6 +9442,7 @@ export type StackList = components['schemas']['StackList'];
 export type StackMember = components['schemas']['StackMember'];
 export type StackThread = components['schemas']['StackThread'];
 export type Stall = components['schemas']['Stall'];
+export type StepMetric = components['schemas']['StepMetric'];
 export type StreamMessage = components['schemas']['StreamMessage'];
 export type Subscribe = components['schemas']['Subscribe'];
 export type Sweep = components['schemas']['Sweep'];
@@ -9310,6 +9476,8 @@ export type TryLine = components['schemas']['TryLine'];
 export type TryRequest = components['schemas']['TryRequest'];
 export type UnfollowLog = components['schemas']['UnfollowLog'];
 export type Unreadable = components['schemas']['Unreadable'];
+export type ValuesAt = components['schemas']['ValuesAt'];
+export type ValuesAtRequest = components['schemas']['ValuesAtRequest'];
 export type Volume = components['schemas']['Volume'];
 export type VolumeList = components['schemas']['VolumeList'];
 export type Webhook = components['schemas']['Webhook'];
@@ -13972,6 +14140,84 @@ export interface operations {
             };
         };
     };
+    getValuesAt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValuesAtRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValuesAt"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
     removeRuns: {
         parameters: {
             query?: never;
@@ -14186,6 +14432,95 @@ export interface operations {
             };
         };
     };
+    editArtifact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditArtifact"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactDetail"];
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The object exists, or its phase does not allow the action */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description A field is invalid */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
     previewArtifactFile: {
         parameters: {
             query: {
@@ -14290,6 +14625,87 @@ export interface operations {
             };
             /** @description Not found, or asked from another origin */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description The service is unavailable, or the server is stopping */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description Answer of the TensorBoard process */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+        };
+    };
+    getArtifactArchive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "*/*": unknown;
+                };
+            };
+            /** @description The request is malformed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not logged in, not allowed, or asked from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description Not found, or asked from another origin */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiError"];
+                    "*/*": unknown;
+                };
+            };
+            /** @description The request or the answer is too large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -4,7 +4,6 @@ import { HttpClient } from '../api/http';
 import {
   ArtifactDetail,
   Checksum,
-  Curve,
   Curves,
   CurvesRequest,
   EditRun,
@@ -14,8 +13,11 @@ import {
   Removal,
   RunDetail,
   RunRow,
-  RunTable
+  RunTable,
+  ValuesAt,
+  ValuesAtRequest
 } from '../api/types';
+import { readRunTable } from './runTable';
 
 /** Selection of the runs to list. */
 export interface IRunsQuery {
@@ -33,10 +35,9 @@ export interface IRunsQuery {
 export class ExperimentsClient extends HttpClient {
   /** Return the runs below a folder, or the changes since a revision. */
   runs(query: IRunsQuery, signal?: AbortSignal): Promise<RunTable> {
-    return this._send('GET', ['experiments', 'runs'], {
-      query: { ...query },
-      signal
-    });
+    const path = ['experiments', 'runs'];
+    const request = { query: { ...query }, signal };
+    return this._send('GET', path, request, readRunTable);
   }
 
   /**
@@ -59,13 +60,15 @@ export class ExperimentsClient extends HttpClient {
   }
 
   /** Return curves, reduced to the minimum and the maximum of each pixel. */
-  async curves(request: CurvesRequest, signal?: AbortSignal): Promise<Curve[]> {
-    const { curves } = await this._send<Curves>(
-      'POST',
-      ['experiments', 'curves'],
-      { body: request, signal }
-    );
-    return curves;
+  curves(request: CurvesRequest, signal?: AbortSignal): Promise<Curves> {
+    const path = ['experiments', 'curves'];
+    return this._send('POST', path, { body: request, signal });
+  }
+
+  /** Return values of metrics of at most 1000 runs at a step. */
+  valuesAt(body: ValuesAtRequest, signal?: AbortSignal): Promise<ValuesAt> {
+    const path = ['experiments', 'values-at'];
+    return this._send('POST', path, { body, signal });
   }
 
   /**
@@ -106,6 +109,17 @@ export class ExperimentsClient extends HttpClient {
   /** Return an artifact with its files and runs. */
   artifact(id: string): Promise<ArtifactDetail> {
     return this._get(['experiments', 'artifacts', id]);
+  }
+
+  /** Archive or restore an artifact. */
+  archiveArtifact(id: string, archived: boolean): Promise<ArtifactDetail> {
+    const path = ['experiments', 'artifacts', id];
+    return this._send('PATCH', path, { body: { archived } });
+  }
+
+  /** Return the address from which all files of an artifact are downloaded as a ZIP file. */
+  archiveUrl(id: string): string {
+    return this._url(['experiments', 'artifacts', id, 'archive']);
   }
 
   /** Return the preview of a file of an artifact. */

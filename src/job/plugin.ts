@@ -128,7 +128,8 @@ export const jobPlugin: JupyterFrontEndPlugin<void> = {
           };
           await (await widget.loaded)?.model.show('logs', place);
         } else if (typeof time === 'number') {
-          await (await widget.loaded)?.model.show('logs', { time });
+          const at = pane === 'resources' ? pane : 'logs';
+          await (await widget.loaded)?.model.show(at, { time });
         } else if (pane) {
           await (await widget.loaded)?.model.show(pane);
         }

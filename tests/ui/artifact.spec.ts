@@ -89,6 +89,11 @@ test('from a run over the data flow to an artifact', async ({
     const download = page.waitForEvent('download');
     await view.getByRole('link', { name: 'Download per_class.csv' }).click();
     expect((await download).suggestedFilename()).toBe('per_class.csv');
+    const whole = page.waitForEvent('download');
+    await view.getByRole('link', { name: 'Download as ZIP' }).click();
+    expect((await whole).suggestedFilename()).toMatch(/^report.*\.zip$/);
+    await view.getByRole('radio', { name: 'Text' }).click();
+    await expect(view.locator('pre', { hasText: 'Best: ' })).toBeVisible();
     await view
       .getByRole('button', { name: 'Compute checksums' })
       .first()
@@ -109,6 +114,10 @@ test('from a run over the data flow to an artifact', async ({
   await test.step('an artifact is deleted, and its runs say so', async () => {
     await page.setViewportSize({ width: 1400, height: 900 });
     const view = page.locator('.jp-t9k-ArtifactView:visible');
+    await view.getByRole('button', { name: 'Archive' }).click();
+    await expect(view.getByText('archived', { exact: true })).toBeVisible();
+    await view.getByRole('button', { name: 'Restore' }).click();
+    await expect(view.getByText('archived', { exact: true })).toHaveCount(0);
     await view.getByRole('button', { name: 'Delete…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Delete vit-s16-best?' });
     await expect(dialog).toContainText('.em/artifacts/vit-s16-best');

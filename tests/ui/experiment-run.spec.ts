@@ -77,6 +77,8 @@ test('a run and a comparison', async ({ page, tmpPath, request }, info) => {
     await page.getByRole('tab', { name: /Parameters/ }).click();
     await expect(page.getByRole('row', { name: 'lr 0.1' })).toBeVisible();
     await expectAccessible(page);
+    await page.getByRole('tab', { name: 'Environment' }).click();
+    await expectAccessible(page);
     await page.getByRole('tab', { name: /Files/ }).click();
     await expect(page.getByText('metadata.yaml')).toBeVisible();
     await expectAccessible(page);

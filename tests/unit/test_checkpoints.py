@@ -10,7 +10,7 @@ import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
-from jupyterlab_t9kjob.core.job import CheckpointFile, Job
+from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.jobs import checkpoints
 from jupyterlab_t9kjob.jobs.checkpoints import checkpoints_of, folders_of
@@ -49,7 +49,8 @@ async def test_files_that_were_changed_while_the_job_ran(tmp_path: Path, root: C
     write(tmp_path / "work" / ".venv" / "torch" / "a.pt", 10_500.0)
     found = await checkpoints_of(a_job(), root)
     assert (found.count, found.size, found.complete) == (3, 21, True)
-    assert found.newest == CheckpointFile(path="work/out/step_200.pt", time=12_000.0)
+    assert found.newest == found.files[0]
+    assert (found.newest.path, found.newest.time) == ("work/out/step_200.pt", 12_000.0)
     assert found.folders == ["work"]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
+import zipfile
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -12,6 +14,7 @@ from typing import Any, BinaryIO, Final
 
 from ...core.errors import NotFound
 from ...core.system.files import open_regular
+from ...core.system.zip_stream import EARLIEST, Sink
 from ...core.translation import Text, _
 from ..places import METADATA, REFERENCES, Places
 from ..sources.yaml_files import NotReadable, read_mapping, seconds, text
@@ -22,6 +25,11 @@ from .previews import kind_of
 MOST_WALKED: Final = 100_000
 _LONGEST_TEXT: Final = 20_000
 _CHUNK: Final = 4 * 1024 * 1024
+_PIECE: Final = 256 * 1024
+MOST_COUNTED: Final = 1000
+"""Files that are counted for a node of the graph."""
+MOST_ZIPPED: Final = 20 * 10**9
+"""Bytes of an artifact that is sent as a ZIP file."""
 _OWN: Final = frozenset([METADATA, REFERENCES])
 
 
@@ -93,6 +101,59 @@ def read_artifact(folder: Path, places: Places) -> ArtifactFacts:
             for path, uri in list(references.items())[:MOST_REFERENCES]
         ],
     )
+
+
+def counted(folder: Path, places: Places) -> tuple[int, int] | None:
+    """Return number and bytes of the files of an artifact; None if there are more than `MOST_COUNTED`.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    places
+        Folders of artifacts.
+    """
+    count = size = 0
+    for file in _files(folder, places):
+        count, size = count + 1, size + file.size
+        if count > MOST_COUNTED:
+            return None
+    return count, size
+
+
+def zipped(folder: Path, places: Places) -> Generator[bytes, None, None]:
+    """Yield the chunks of a ZIP file with the files of an artifact, and its metadata.
+
+    Links out of the lab's folders and files that can't be read are left out. Files are stored as they are, since
+    checkpoints and images can't be made smaller.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    places
+        Folders of artifacts.
+    """
+    sink = Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        own = [path for path in sorted(_OWN) if (folder / path).is_file()]
+        for path in [*own, *(file.path for file in _files(folder, places) if file.readable)]:
+            try:
+                file = open_file(folder, path, places)
+            except NotFound:
+                continue
+            with file:
+                changed = time.localtime(os.fstat(file.fileno()).st_mtime)[:6]
+                info = zipfile.ZipInfo(f"{folder.name}/{path}", max(changed, EARLIEST))
+                info.external_attr = 0o600 << 16
+                with archive.open(info, "w", force_zip64=True) as member:
+                    left = MOST_ZIPPED  # A file may grow while it is sent.
+                    while left > 0 and (data := file.read(min(_PIECE, left))):
+                        left -= len(data)
+                        member.write(data)
+                        yield sink.take()
+            yield sink.take()
+    yield sink.take()
 
 
 def _files(folder: Path, places: Places) -> Iterator[ArtifactFile]:

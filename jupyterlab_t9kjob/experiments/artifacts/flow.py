@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...core.translation import Text, _
-from ..library.known import run_id
 from ..model import Status
-from ..places import Places, artifact_name
+from ..places import Places, artifact_id, artifact_name, place_of
 from .model import MOST_NODES, Flow, FlowEdge, FlowNode, FlowSweep
 
 LONGEST_NAME: Final = 500
@@ -92,7 +91,7 @@ class FlowGraph:
         places: Places,
         contents_path: Callable[[Path], str | None],
     ) -> None:
-        self._places, self._contents_path = places, contents_path
+        self.places, self._contents_path = places, contents_path
         self._runs = {run.id: run for run in runs}
         self._links: dict[str, list[_Link]] = {}
         self._named: dict[tuple[str, str], list[_Link]] = {}
@@ -115,7 +114,7 @@ class FlowGraph:
 
     def add_artifact(self, folder: Path) -> str:
         """Add an artifact that perhaps no run names, and return its id."""
-        return self._artifact(folder, folder.name)
+        return self._artifact(folder, folder.name, {})
 
     def around(self, ident: str, steps: int | None = None) -> Flow:
         """Return the graph around a run or artifact.
@@ -138,10 +137,9 @@ class FlowGraph:
         found = {}
         for links in self._links.values():
             for link in links:
-                folder = self._places.find(link.run.folder, link.entry) if link.key[0] == "" else None
-                path = self._contents_path(folder) if folder is not None else None
-                if folder is not None and path is not None:
-                    found[run_id(path)] = folder
+                folder = self.places.find(link.run.folder, link.entry) if link.key[0] == "" else None
+                if folder is not None:
+                    found[artifact_id(folder, self._contents_path(folder))] = folder
         return found
 
     def neighbours(self, ident: str) -> list[tuple[str, str]]:
@@ -199,17 +197,23 @@ class FlowGraph:
         return self._resolved[memo]
 
     def _named_artifact(self, link: _Link) -> str:
-        folder = self._places.find(link.run.folder, link.entry)
-        return self._artifact(folder, link.key[1])
+        folder = self.places.find(link.run.folder, link.entry)
+        return self._artifact(folder, link.key[1], link.entry)
 
-    def _artifact(self, folder: Path | None, name: str) -> str:
+    def _artifact(self, folder: Path | None, name: str, entry: Mapping[str, Any]) -> str:
         path = self._contents_path(folder) if folder is not None else None
-        ident = run_id(path) if path is not None else f"missing-{_digest(name)}"
+        ident = artifact_id(folder, path) if folder is not None else f"missing-{_digest(name)}"
         shown, suffix = split_name(_printable(name))
         if folder is not None:
             self.folders[ident] = folder
         self._nodes[ident] = FlowNode(
-            id=ident, kind="artifact", name=shown, suffix=suffix, found=folder is not None, path=path
+            id=ident,
+            kind="artifact",
+            name=shown,
+            suffix=suffix,
+            found=folder is not None,
+            path=path,
+            place=place_of(folder, path, entry),
         )
         self._keys[ident] = ("", name)
         return ident

@@ -40,7 +40,11 @@ class FlowNode(Model):
     detail: Text | None = Field(None, description="The state of a run in words, or the kind of an asset.")
     found: bool = Field(description="False if the folder of an artifact is not found. Assets have no folder.")
     path: str | None = Field(None, description="Folder in the contents API; null if there is none.")
+    place: str | None = Field(None, description="Folder on the disk, if it is outside the contents root.")
     sweep: FlowSweep | None = Field(None, description="The sweep of the run's job; null if there is none.")
+    files: int | None = Field(None, description="Number of an artifact's files; null if they were not counted.")
+    size: int | None = Field(None, description="Bytes of these files.")
+    archived: bool = Field(False, description="True for an artifact that the user archived.")
 
 
 class FlowEdge(Model):
@@ -86,7 +90,9 @@ class ArtifactDetail(Model):
     labels: list[str] = Field(default_factory=list)
     description: str = ""
     created_at: Time | None = None
-    path: str | None = Field(description="Folder in the contents API.")
+    path: str | None = Field(description="Folder in the contents API; null if it is outside the contents root.")
+    place: str | None = Field(None, description="Folder on the disk, if it is outside the contents root.")
+    archived: bool = False
     problem: Text | None = Field(None, description="Why the metadata can't be read; null if they can.")
     files: list[ArtifactFile]
     file_count: int = Field(description="Number of all files; `files` has the first 2000.")
@@ -120,6 +126,12 @@ class Preview(Model):
     parameter_count: int = Field(0, description="Elements of all tensors.")
     facts: dict[str, str] = Field(default_factory=dict, description="Further metadata of the file.")
     problem: Text | None = Field(None, description="Why there is no preview; null if there is one.")
+
+
+class EditArtifact(Model):
+    """Change of what the lab keeps about an artifact. The artifact's own files stay as they are."""
+
+    archived: bool
 
 
 class ChecksumRequest(Model):

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
 from ...contents_paths import ContentsRoot, printable
-from ...core.errors import NotFound
+from ...core.errors import NotFound, TooLarge
 from ...core.system.disk_threads import on_disk
 from ...core.translation import _
 from ...jobs.service import JobService
-from ..library.known import Known, run_id
-from ..places import Places
-from ..removal import Target, artifact_target
+from ..library.known import Known
+from ..places import Places, artifact_id, place_of
+from ..removal import Target, artifact_target, refusal
 from ..service import Experiments
 from ..status import Jobs, sentence_of, status_of
-from .files import ArtifactFacts, checksum, open_file, read_artifact
+from .files import MOST_ZIPPED, ArtifactFacts, checksum, counted, open_file, read_artifact, zipped
 from .flow import FlowGraph, FlowRun
-from .model import ArtifactDetail, Checksum, Flow, FlowNode, FlowSweep, Preview
+from .model import ArtifactDetail, Checksum, EditArtifact, Flow, FlowNode, FlowSweep, Preview
 from .previews import read_preview
 
 MOST_FOLDERS = 20_000
+COUNT_SECONDS = 1.0
+"""Time for which the files of artifacts are counted for one answer."""
 
 
 class Artifacts:
@@ -40,7 +44,6 @@ class Artifacts:
     def __init__(self, experiments: Experiments, jobs: JobService) -> None:
         self._experiments, self._jobs, self._root = experiments, jobs, experiments.root
         self._folders: dict[str, Path] = {}
-        self._known_places: Places | None = None
 
     async def flow(self, ident: str | None, folder: str, steps: int | None) -> Flow:
         """Return the graph around a run or artifact, or of the runs below a folder.
@@ -57,25 +60,51 @@ class Artifacts:
         if ident is None:
             top = await self._experiments.folder(folder)
             graph = await self._graph()
-            return await on_disk(top, self._kept, graph, lambda: graph.below(top))
+            return await on_disk([top, *graph.places.tops], self._kept, graph, lambda: graph.below(top))
         graph = await self._graph()
         if not graph.has_run(ident):
             graph.add_artifact(await self._folder(ident, graph))
-        return await on_disk(self._root.folder, self._kept, graph, lambda: graph.around(ident, steps))
+        return await on_disk(graph.places.tops, self._kept, graph, lambda: graph.around(ident, steps))
 
     async def artifact(self, ident: str) -> ArtifactDetail:
         """Return an artifact in full. Raises `NotFound`."""
         graph = await self._graph()
         folder = await self._folder(ident, graph)
-        return await on_disk(folder, self._detail, ident, folder, graph, await self._places())
+        return await on_disk([folder, *graph.places.tops], self._detail, ident, folder, graph)
 
-    @property
-    def root(self) -> Path:
-        """The lab's root."""
-        return self._root.folder
+    async def edit(self, ident: str, request: EditArtifact) -> ArtifactDetail:
+        """Archive or restore an artifact. Raises `NotFound`.
 
-    async def open(self, ident: str, path: str) -> BinaryIO:
-        """Open a file of an artifact. Raises `NotFound`.
+        Parameters
+        ----------
+        ident
+            Id of the artifact.
+        request
+            The change.
+        """
+        await self._folder(ident)
+        notes = self._experiments.notes
+        await on_disk(notes.path, notes.change, ident, lambda note: replace(note, archived=request.archived))
+        return await self.artifact(ident)
+
+    async def archive(self, ident: str) -> tuple[Path, Generator[bytes, None, None]]:
+        """Return the folder of an artifact, and the chunks of a ZIP file of it. Raises `NotFound` or `TooLarge`."""
+        folder = await self._folder(ident)
+        places = await self._places()
+        size = (await on_disk(folder, read_artifact, folder, places)).size
+        if size > MOST_ZIPPED:
+            raise TooLarge(
+                _(
+                    "The artifact has {size:.0f} GB. At most {most:.0f} GB are sent as a ZIP file.",
+                    size=size / 1e9,
+                    most=MOST_ZIPPED / 1e9,
+                ),
+                hint=_("Download the files one by one."),
+            )
+        return folder, zipped(folder, places)
+
+    async def open(self, ident: str, path: str) -> tuple[Path, BinaryIO]:
+        """Return the folder of an artifact, and one of its files, opened. Raises `NotFound`.
 
         Parameters
         ----------
@@ -85,7 +114,7 @@ class Artifacts:
             Path in the artifact.
         """
         folder = await self._folder(ident)
-        return await on_disk(folder, open_file, folder, path, await self._places())
+        return folder, await on_disk(folder, open_file, folder, path, await self._places())
 
     async def preview(self, ident: str, path: str) -> Preview:
         """Return the preview of a file. Raises `NotFound`.
@@ -127,12 +156,13 @@ class Artifacts:
             folder = await self._folder(ident)
         except NotFound:
             return None
-        return artifact_target(ident, self._root.api(folder) or "", folder)
+        path = self._root.api(folder)
+        if path is None:
+            raise refusal(folder)
+        return artifact_target(ident, path, folder)
 
     async def _places(self) -> Places:
-        if self._known_places is None:
-            self._known_places = await on_disk(self._root.folder, Places, self._root.folder)
-        return self._known_places
+        return await self._experiments.job_runs.places()
 
     async def _graph(self) -> FlowGraph:
         library = self._experiments.library
@@ -148,9 +178,7 @@ class Artifacts:
         folder = self._folders.get(ident)
         if folder is None:
             graph = graph or await self._graph()
-            self._folders.update(
-                await on_disk(self._root.folder, _all_artifacts, graph, await self._places(), self._root)
-            )
+            self._folders.update(await on_disk(graph.places.tops, _all_artifacts, graph, self._root))
             folder = self._folders.get(ident)
         if folder is None or not await on_disk(folder, (await self._places()).is_artifact, folder):
             self._folders.pop(ident, None)
@@ -161,11 +189,20 @@ class Artifacts:
         """Return a graph, and keep the folders of its artifacts (blocking)."""
         answer = read()
         self._folders.update(graph.folders)
+        notes = self._experiments.notes.all()
+        end = time.monotonic() + COUNT_SECONDS
+        for node in answer.nodes:
+            folder = graph.folders.get(node.id)
+            if folder is None:
+                continue
+            node.archived = node.id in notes and notes[node.id].archived
+            if time.monotonic() < end and (found := counted(folder, graph.places)) is not None:
+                node.files, node.size = found
         return answer
 
-    def _detail(self, ident: str, folder: Path, graph: FlowGraph, places: Places) -> ArtifactDetail:
+    def _detail(self, ident: str, folder: Path, graph: FlowGraph) -> ArtifactDetail:
         """Return an artifact in full (blocking)."""
-        facts: ArtifactFacts = read_artifact(folder, places)
+        facts: ArtifactFacts = read_artifact(folder, graph.places)
         graph.add_artifact(folder)
         made_by = [source for source, target in graph.neighbours(ident) if target == ident]
         used_by = [target for source, target in graph.neighbours(ident) if source == ident]
@@ -177,9 +214,13 @@ class Artifacts:
         def nodes(idents: list[str]) -> list[FlowNode]:
             return [graph.node(each) for each in dict.fromkeys(idents)]
 
+        path = self._root.api(folder)
+        note = self._experiments.notes.all().get(ident)
         return ArtifactDetail(
             id=ident,
-            path=printable(self._root.api(folder) or "") or None,
+            path=printable(path) if path is not None else None,
+            place=place_of(folder, path, {}),
+            archived=note is not None and note.archived,
             made_by=nodes(made_by),
             comes_from=nodes(comes_from),
             used_by=nodes(used_by),
@@ -206,7 +247,7 @@ def _flow_run(known: Known, jobs: Jobs) -> FlowRun:
     )
 
 
-def _all_artifacts(graph: FlowGraph, places: Places, root: ContentsRoot) -> dict[str, Path]:
+def _all_artifacts(graph: FlowGraph, root: ContentsRoot) -> dict[str, Path]:
     """Return the folders of all artifacts that runs name, or that lie beside the folders of runs (blocking)."""
     found = graph.artifacts()
     for parent in graph.artifact_parents():
@@ -215,7 +256,9 @@ def _all_artifacts(graph: FlowGraph, places: Places, root: ContentsRoot) -> dict
                 folders = [parent / entry.name for entry, _number in zip(entries, range(MOST_FOLDERS), strict=False)]
         except OSError:
             continue
-        found.update({run_id(root.api(folder) or ""): folder for folder in folders if places.is_artifact(folder)})
+        found.update(
+            {artifact_id(folder, root.api(folder)): folder for folder in folders if graph.places.is_artifact(folder)}
+        )
     return found
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ...core.system.locks import try_lock
+from ...core.translation import Text, _
 from ..facts import Facts, MetricLog
 from .cells import cell_of
 from .packed import packed, unpacked
@@ -28,6 +29,13 @@ log = logging.getLogger(__name__)
 VERSION: Final = 3
 _FEW: Final = 500
 """Number of runs up to which an answer names each of them."""
+_PASSING: Final = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22})
+"""SQLite's codes for a file that can't be used now: PERM, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL,
+CANTOPEN, PROTOCOL, NOLFS."""
+_GONE: Final = frozenset({522, 1032})
+"""IOERR_SHORT_READ and READONLY_DBMOVED: the file was cut off, or removed."""
+_PASSING_WORDS: Final = ("locked", "full", "disk I/O", "unable to open", "readonly", "out of memory", "permission")
+_BUSY_SECONDS: Final = 1.0
 _TABLES: Final = """
 CREATE TABLE runs (
     num INTEGER PRIMARY KEY, path TEXT UNIQUE, origin TEXT, files TEXT, facts TEXT, row TEXT, epoch REAL, shape INTEGER
@@ -72,6 +80,11 @@ class Index:
         The folder that the runs are in.
     folder
         Folder of the file; None for one in memory.
+
+    Attributes
+    ----------
+    problem
+        Why the last call could not read or write the file; None if it could.
     """
 
     def __init__(self, root: Path, folder: Path | None) -> None:
@@ -79,6 +92,7 @@ class Index:
         self._held: int | None = None
         self._last = 0
         self.path: Path | None = None
+        self.problem: Text | None = None
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         if folder is not None:
             with contextlib.suppress(OSError):
@@ -100,19 +114,29 @@ class Index:
         """Open the file, or an index in memory, and note the last number in it."""
         if self.path is not None:
             for _attempt in range(2):
-                with contextlib.suppress(sqlite3.Error, OSError):
-                    database = _connected(str(self.path))
-                    try:
-                        self._last = max(self._last, _last_number(database))
-                    except BaseException:
-                        database.close()
-                        raise
-                    return database
+                try:
+                    return self._connect(self.path)
+                except sqlite3.Error as problem:
+                    if not is_damaged(problem):
+                        self._note(problem)
+                        break
+                except OSError as problem:
+                    self._note(problem)
+                    break
                 with contextlib.suppress(OSError):  # Damaged, or of another version.
                     self.path.unlink()
             log.warning("The index of runs can't be kept in %s.", self.path)
             self.path = None
         return _connected(":memory:")
+
+    def _connect(self, path: Path) -> sqlite3.Connection:
+        database = _connected(str(path))
+        try:
+            self._last = max(self._last, _last_number(database))
+        except BaseException:
+            database.close()
+            raise
+        return database
 
     def entries(self) -> list[Entry]:
         """Return all runs; entries that can't be read are left out."""
@@ -221,10 +245,15 @@ class Index:
 
     @contextlib.contextmanager
     def _recovering(self) -> Iterator[None]:
-        """Begin with an empty index if the file is damaged or gone."""
+        """Begin with an empty index if the file is damaged or gone; keep the file if it can't be used at the moment."""
         try:
             yield
+            if self.path is not None:
+                self.problem = None
         except (sqlite3.Error, ValueError, TypeError, KeyError, EOFError) as problem:
+            if isinstance(problem, sqlite3.Error) and not is_damaged(problem):
+                self._note(problem)
+                return
             log.warning("The index of runs is made again: %s", problem)
             with contextlib.suppress(sqlite3.Error):
                 self._database.close()
@@ -232,6 +261,25 @@ class Index:
                 with contextlib.suppress(OSError):
                     self.path.unlink()
             self._database = self._open()
+
+    def _note(self, problem: Exception) -> None:
+        """Note that the file can't be used at the moment; log it once."""
+        said = _(
+            "The index of runs can't be used now: {problem}. Runs are read from their files.", problem=str(problem)
+        )
+        if self.problem != said:
+            log.warning("The index of runs in %s can't be used now: %s", self.path, problem)
+        self.problem = said
+
+
+def is_damaged(problem: sqlite3.Error) -> bool:
+    """Return True for an error of the file's content; False if the file is busy, or its disk is full or fails."""
+    code: int | None = getattr(problem, "sqlite_errorcode", None)  # Python 3.11 and newer.
+    if code in _GONE:
+        return True
+    if code is not None:
+        return code & 0xFF not in _PASSING
+    return not any(words in str(problem) for words in _PASSING_WORDS)
 
 
 def machine_folder() -> Path | None:
@@ -248,7 +296,7 @@ def machine_folder() -> Path | None:
 
 
 def _connected(path: str) -> sqlite3.Connection:
-    database = sqlite3.connect(path, check_same_thread=False, isolation_level="DEFERRED")
+    database = sqlite3.connect(path, _BUSY_SECONDS, check_same_thread=False, isolation_level="DEFERRED")
     try:
         (version,) = database.execute("PRAGMA user_version").fetchone()
         if version not in (0, VERSION):

@@ -13,6 +13,7 @@ from typing import Final
 from ...contents_paths import ContentsRoot
 from ...core.system import collection
 from ...core.system.disk_threads import on_disk
+from ...core.translation import Text
 from ..facts import MetricLog, Source
 from ..sources.event_folder import EventSource
 from ..sources.mlflow import MlflowSource
@@ -222,6 +223,11 @@ class Library:
         # All runs are added at once, so that no answer has only some of them.
         self.runs |= found
         self.by_id |= {known.id: known for known in found.values()}
+
+    @property
+    def index_problem(self) -> Text | None:
+        """Why the index can't be used now; None if it can."""
+        return self._index.problem if self._index is not None else None
 
     def close(self) -> None:
         """Close the index (blocking)."""

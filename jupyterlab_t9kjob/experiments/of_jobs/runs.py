@@ -15,18 +15,19 @@ from ...contents_paths import ContentsRoot
 from ...core.errors import JobError
 from ...core.job import ACTIVE_PHASES, Job, JobSummary
 from ...core.lab import Lab
-from ...core.system.disk_threads import DiskSilent
+from ...core.system.disk_threads import DiskSilent, on_disk
 from ...core.translation import translated
 from ...jobs.metrics import MetricReader
 from ...jobs.service import JobService
 from ..facts import Facts
 from ..library.known import Known, run_id
 from ..library.library import Library
+from ..places import Places
 from ..series import Position, Series
 from ..sources.of_job import JobSource
 from ..sources.yaml_files import plain
 from ..status import Jobs
-from .outside import folders_of
+from .outside import artifact_folders_of, folders_of
 from .packages import packages_of
 
 log = logging.getLogger(__name__)
@@ -68,6 +69,7 @@ class JobRuns:
         self._versions: dict[str, tuple[Any, ...]] = {}
         self._read_at: dict[str, float] = {}
         self._outside: dict[str, tuple[Path, ...]] = {}
+        self._artifacts: dict[str, tuple[Path, ...]] = {}
         self._silent: set[str] = set()
         self._lock = asyncio.Lock()
 
@@ -95,6 +97,7 @@ class JobRuns:
                 self._library.publish(changed)
             known_jobs = {job.id for job in summaries}
             self._outside = {ident: folders for ident, folders in self._outside.items() if ident in known_jobs}
+            self._artifacts = {ident: folders for ident, folders in self._artifacts.items() if ident in known_jobs}
             self._silent &= known_jobs
             for ident in list(self._silent):
                 with contextlib.suppress(JobError, OSError):
@@ -151,12 +154,23 @@ class JobRuns:
         if not self._jobs.engines.facts(job.engine).shares_lab_filesystem:
             lab = await self._jobs.engines.lab(job.engine, job.namespace) or Lab()
         try:
-            self._outside[job.id] = await asyncio.to_thread(folders_of, job, lab, self._root.folder)
+            folders = await asyncio.to_thread(folders_of, job, lab, self._root.folder)
+            self._outside[job.id] = folders
+            self._artifacts[job.id] = await asyncio.to_thread(artifact_folders_of, job, lab, self._root.folder, folders)
             self._silent.discard(job.id)
         except DiskSilent as problem:
             if job.id not in self._silent:
                 log.warning("The folders of job %s outside the contents root are not searched now: %s", job.id, problem)
             self._silent.add(job.id)
+
+    async def places(self) -> Places:
+        """Return the folders of artifacts, without those outside the contents root that are on a silent disk."""
+        outside = []
+        for folder in dict.fromkeys(folder for each in self._artifacts.values() for folder in each):
+            with contextlib.suppress(OSError):
+                if await on_disk(folder, folder.is_dir):
+                    outside.append(folder)
+        return await on_disk(self._root.folder, Places, self._root.folder, outside)
 
     def _is_due(self, job: JobSummary) -> bool:
         """Return True if the log of a running job may have new metrics."""

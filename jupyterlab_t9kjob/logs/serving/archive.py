@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import time
 import zipfile
@@ -11,12 +10,10 @@ from datetime import datetime, timezone
 
 from ...core.job import LogStream, MissingSpan
 from ...core.log_sources import LogFile
+from ...core.system.zip_stream import EARLIEST, Sink
 from ...core.translation import _, translated
 from ..storage import cuts
 from .sources import open_log, size_of
-
-EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""Earliest time that a ZIP file can store."""
 
 
 def missing_lines(stream: LogStream) -> list[tuple[int, bytes]]:
@@ -37,28 +34,6 @@ def _clock(moment: float | None) -> str | None:
     if moment is None:
         return None
     return datetime.fromtimestamp(moment, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-class Sink(io.RawIOBase):
-    """Buffer of the ZIP writer's output, which `take` empties."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-
-    def writable(self) -> bool:
-        """Return True."""
-        return True
-
-    def write(self, data: object) -> int:
-        """Keep bytes until `take`."""
-        piece = bytes(data)  # type: ignore[call-overload]
-        self._pieces.append(piece)
-        return len(piece)
-
-    def take(self) -> bytes:
-        """Return the bytes that were written since the last call."""
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)
 
 
 def member_info(name: str, changed: float) -> zipfile.ZipInfo:

@@ -1,5 +1,5 @@
 /** Completion of names in filter expressions. */
-import { Fields } from './fields';
+import { Fields, IField } from './fields';
 import { numberOf } from './parse';
 import { wordsOf } from './words';
 
@@ -60,9 +60,9 @@ export function complete<Row>(
   if (found.length === 0 || (found.length === 1 && found[0].name === typed)) {
     return null;
   }
-  const proposals = found.map(({ name, read }) => ({
-    name,
-    range: rangeOf(rows, row => numberOf(read(row)))
+  const proposals = found.map(field => ({
+    name: field.name,
+    range: rangeOf(rows, field)
   }));
   return { start, end, proposals };
 }
@@ -85,18 +85,30 @@ export function writeValue(value: string): string {
       : `"${value}"`;
 }
 
+/** Ranges of fields, by the rows. Each key that is typed asks for the ranges of several fields. */
+const RANGES = new WeakMap<
+  readonly unknown[],
+  WeakMap<object, IProposal['range']>
+>();
+
 function rangeOf<Row>(
   rows: readonly Row[],
-  read: (row: Row) => number | null
-): [number, number] | null {
-  let range: [number, number] | null = null;
-  for (const row of rows) {
-    const value = read(row);
-    if (value !== null && Number.isFinite(value)) {
-      range = range
-        ? [Math.min(range[0], value), Math.max(range[1], value)]
-        : [value, value];
+  field: IField<Row>
+): IProposal['range'] {
+  const known = RANGES.get(rows) ?? new WeakMap<object, IProposal['range']>();
+  RANGES.set(rows, known);
+  let range = known.get(field);
+  if (range === undefined) {
+    let [least, greatest] = [Infinity, -Infinity];
+    for (const row of rows) {
+      const value = numberOf(field.read(row));
+      if (value !== null && Number.isFinite(value)) {
+        least = value < least ? value : least;
+        greatest = value > greatest ? value : greatest;
+      }
     }
+    range = least <= greatest ? [least, greatest] : null;
+    known.set(field, range);
   }
   return range;
 }

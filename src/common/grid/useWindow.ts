@@ -1,8 +1,14 @@
 /** React hook that keeps only the visible rows of a long list in the document. */
 
 import * as React from 'react';
-import { offsetsOf, windowOf } from './windowing';
+import { offsetsOf, OVERSCAN, windowOf } from './windowing';
 import { useSame } from '../hooks';
+
+/** Number of rows above and below the visible rows that are drawn at once when all visible rows are new. */
+const OVERSCAN_IN_JUMPS = 2;
+
+/** Time without a jump after which the other rows around the visible ones are drawn, in ms. */
+const REST = 100;
 
 /** State of a windowed list, and functions to scroll it. */
 export interface IWindow {
@@ -36,6 +42,8 @@ export function useWindow(
   const [view, setView] = React.useState({ top: 0, height: 2000 });
   const offsets = React.useMemo(() => offsetsOf(heights), [heights]);
   const placed = React.useRef({ keys, offsets, view });
+  const drawn = React.useRef<ReadonlySet<string>>(new Set());
+  const [, setRests] = React.useState(0);
 
   const read = (): void => {
     const element = ref.current;
@@ -88,9 +96,28 @@ export function useWindow(
       : null;
   });
 
+  // A jump and a new order replace all rows. One task then draws only the rows that are seen.
+  const around = (overscan: number): [number, number] =>
+    windowOf(offsets, view.top, view.height, overscan);
+  const seen = around(0);
+  const isJump =
+    drawn.current.size > 0 && isNew(keys.slice(...seen), drawn.current);
+  const range = around(isJump ? OVERSCAN_IN_JUMPS : OVERSCAN);
+
+  React.useLayoutEffect(() => {
+    drawn.current = new Set(keys.slice(...range));
+  });
+  React.useEffect(() => {
+    if (isJump) {
+      const timer = window.setTimeout(() => setRests(count => count + 1), REST);
+      return () => window.clearTimeout(timer);
+    }
+    return undefined;
+  });
+
   return {
     ref,
-    range: windowOf(offsets, view.top, view.height),
+    range,
     offsets,
     onScroll: () => {
       anchor.current = null;
@@ -108,6 +135,11 @@ export function useWindow(
       }
     }
   };
+}
+
+/** Return true if few of some rows are in the document. */
+function isNew(keys: readonly string[], drawn: ReadonlySet<string>): boolean {
+  return 4 * keys.filter(key => drawn.has(key)).length < keys.length;
 }
 
 /** Return true if an element is in a visible tab. In a hidden tab, its height and its scroll position are 0. */

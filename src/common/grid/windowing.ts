@@ -1,7 +1,7 @@
 /** Computation of the rows of a long list that have to be in the document. */
 
 /** Number of rows above and below the visible rows that are kept in the document. */
-const OVERSCAN = 10;
+export const OVERSCAN = 10;
 
 /** Return the upper edges of all rows, then the lower edge of the last row. */
 export function offsetsOf(heights: readonly number[]): number[] {
@@ -18,14 +18,16 @@ export function offsetsOf(heights: readonly number[]): number[] {
  * @param offsets - See `offsetsOf`.
  * @param top - Scroll position in px.
  * @param height - Height of the visible part in px.
+ * @param overscan - Number of rows above and below the visible rows.
  */
 export function windowOf(
   offsets: readonly number[],
   top: number,
-  height: number
+  height: number,
+  overscan = OVERSCAN
 ): [number, number] {
-  const first = Math.max(0, indexAt(offsets, top) - OVERSCAN);
-  const last = indexAt(offsets, top + height) + 1 + OVERSCAN;
+  const first = Math.max(0, indexAt(offsets, top) - overscan);
+  const last = indexAt(offsets, top + height) + 1 + overscan;
   return [first, Math.min(offsets.length - 1, last)];
 }
 

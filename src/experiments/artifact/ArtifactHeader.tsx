@@ -1,6 +1,11 @@
 /** Header of an artifact's page. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { copyIcon, folderIcon, refreshIcon } from '@jupyterlab/ui-components';
+import {
+  copyIcon,
+  downloadIcon,
+  folderIcon,
+  refreshIcon
+} from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { ArtifactDetail } from '../../api/types';
 import { formatBytes } from '../../common/format';
@@ -39,6 +44,8 @@ export function ArtifactHeader({
   trans
 }: IArtifactHeaderProps): React.JSX.Element {
   const { name, suffix, labels, path, size, created_at: created } = detail;
+  const { archived, place } = detail;
+  const where = path ?? place;
   // The file browser does not show hidden folders, such as `.em`.
   const isHidden = path?.split('/').some(part => part.startsWith('.'));
   const files = trans._n('%1 file', '%1 files', detail.file_count);
@@ -64,19 +71,33 @@ export function ArtifactHeader({
           {label}
         </span>
       ))}
+      {archived && (
+        <span className="jp-t9k-Artifact-label">{trans.__('archived')}</span>
+      )}
       <span className="jp-t9k-Artifact-actions">
-        {path !== null && (
-          <>
-            {!isHidden && (
-              <Button icon={folderIcon} onClick={() => lab.openFolder(path)}>
-                {trans.__('Show the folder')}
-              </Button>
-            )}
-            <Button icon={copyIcon} onClick={() => lab.copy(path)}>
-              {trans.__('Copy the path')}
-            </Button>
-          </>
+        {detail.file_count > 0 && (
+          <a
+            className="jp-t9k-Button"
+            href={model.client.archiveUrl(model.id)}
+            download=""
+          >
+            <Icon of={downloadIcon} size={16} />
+            <span>{trans.__('Download as ZIP')}</span>
+          </a>
         )}
+        {path !== null && !isHidden && (
+          <Button icon={folderIcon} onClick={() => lab.openFolder(path)}>
+            {trans.__('Show the folder')}
+          </Button>
+        )}
+        {where !== null && (
+          <Button icon={copyIcon} onClick={() => lab.copy(where)}>
+            {trans.__('Copy the path')}
+          </Button>
+        )}
+        <Button onClick={() => void model.archive(!archived)}>
+          {archived ? trans.__('Restore') : trans.__('Archive')}
+        </Button>
         <Button onClick={lab.remove}>{trans.__('Delete…')}</Button>
         <IconButton
           icon={refreshIcon}

@@ -188,10 +188,11 @@ function Origin({ model, lab, detail, trans }: IPartProps): React.JSX.Element {
 }
 
 function About({
-  detail: { description, path },
+  detail: { description, path, place },
   trans
 }: Pick<IPartProps, 'detail' | 'trans'>): React.JSX.Element | null {
-  if (!description && path === null) {
+  const where = path ?? place;
+  if (!description && where === null) {
     return null;
   }
   const title = trans.__('About');
@@ -205,11 +206,16 @@ function About({
             <dd>{description}</dd>
           </div>
         )}
-        {path !== null && (
+        {where !== null && (
           <div>
             <dt>{trans.__('Folder')}</dt>
             <dd>
-              <code>{path}</code>
+              <code>{where}</code>
+              {path === null && (
+                <p className="jp-t9k-secondary">
+                  {trans.__('Outside the folder that JupyterLab shows')}
+                </p>
+              )}
             </dd>
           </div>
         )}

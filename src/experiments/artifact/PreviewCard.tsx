@@ -6,6 +6,7 @@ import { ApiError } from '../../api/errors';
 import { ArtifactFile, Preview } from '../../api/types';
 import { formatBytes } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
+import { Segments } from '../../ui/Segments';
 import { CopyButton } from '../../ui/CopyButton';
 import { Icon } from '../../ui/Icon';
 import { FileIcon } from './FileList';
@@ -23,8 +24,14 @@ interface IPreviewCardProps {
 
 /** A file: its facts, its preview, its download and checksums. */
 export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
-  const { file, model, trans } = props;
+  const { file, model, renderMarkdown, trans } = props;
   const preview = model.preview(file.path);
+  const [asText, setAsText] = React.useState(false);
+  const isPage =
+    preview !== undefined &&
+    !(preview instanceof ApiError) &&
+    preview.kind === 'markdown' &&
+    renderMarkdown !== null;
   const label = trans.__('Download %1', file.path);
   return (
     <section className="jp-t9k-Preview" aria-label={file.path}>
@@ -32,6 +39,17 @@ export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
         <FileIcon kind={file.kind} />
         <h3>{file.path}</h3>
         <span className="jp-t9k-secondary">{formatBytes(file.size)}</span>
+        {isPage && (
+          <Segments<'page' | 'text'>
+            aria-label={trans.__('View of %1', file.path)}
+            segments={[
+              { value: 'page', label: trans.__('Page') },
+              { value: 'text', label: trans.__('Text') }
+            ]}
+            value={asText ? 'text' : 'page'}
+            onChange={value => setAsText(value === 'text')}
+          />
+        )}
         <a
           className="jp-t9k-IconButton"
           href={model.client.fileUrl(model.id, file.path)}
@@ -47,7 +65,13 @@ export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
           {preview.message} {preview.hint}
         </p>
       ) : (
-        preview && <Content {...props} preview={preview} />
+        preview && (
+          <Content
+            {...props}
+            preview={preview}
+            renderMarkdown={asText ? null : renderMarkdown}
+          />
+        )
       )}
       <Checksums {...props} />
     </section>

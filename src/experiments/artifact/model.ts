@@ -103,6 +103,17 @@ export class ArtifactModel implements IDisposable {
     this._emit();
   }
 
+  /** Archive or restore the artifact. */
+  async archive(archived: boolean): Promise<void> {
+    try {
+      this._detail = await this.client.archiveArtifact(this.id, archived);
+      this._failure = null;
+    } catch (error) {
+      this._failure = expectApiError(error);
+    }
+    this._emit();
+  }
+
   /** Return the preview of a file; it is read when it is asked for first. */
   preview(path: string): Answer<Preview> {
     if (!this._previews.has(path)) {

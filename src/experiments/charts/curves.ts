@@ -2,7 +2,12 @@
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../../api/errors';
-import { Curve, CurvesRequest } from '../../api/types';
+import {
+  Curve,
+  Curves as Answer,
+  CurvesLeftOut,
+  CurvesRequest
+} from '../../api/types';
 import { XAxis } from '../types';
 import { Range } from './readingLine';
 
@@ -25,7 +30,7 @@ export interface ICurvesView {
 export type FetchCurves = (
   request: CurvesRequest,
   signal: AbortSignal
-) => Promise<Curve[]>;
+) => Promise<Answer>;
 
 /** Curves of the metrics that are in view. While new curves are loaded, the last ones are kept. */
 export class Curves implements IDisposable {
@@ -42,6 +47,11 @@ export class Curves implements IDisposable {
   /** Error of the last request; null if it succeeded. */
   get failure(): ApiError | null {
     return this._failure;
+  }
+
+  /** Runs whose curves could not be read in the last request. */
+  get leftOut(): readonly CurvesLeftOut[] {
+    return this._leftOut;
   }
 
   get view(): ICurvesView {
@@ -141,7 +151,7 @@ export class Curves implements IDisposable {
         width: Math.min(4000, Math.max(1, Math.round(width))),
         ...(range && { first: range[0], last: range[1] })
       };
-      const curves = await this._fetch(request, signal);
+      const { curves, left_out: leftOut } = await this._fetch(request, signal);
       if (signal.aborted) {
         return;
       }
@@ -156,6 +166,7 @@ export class Curves implements IDisposable {
         this._extent = extentOf(this._curves.values());
       }
       this._failure = null;
+      this._leftOut = leftOut;
     } catch (error) {
       if (signal.aborted) {
         return;
@@ -177,6 +188,7 @@ export class Curves implements IDisposable {
   private readonly _fresh = new Set<string>();
   private _abort = new AbortController();
   private _failure: ApiError | null = null;
+  private _leftOut: readonly CurvesLeftOut[] = [];
   private _extent: Range | null = null;
   private _timer = 0;
   private _isDisposed = false;

@@ -44,6 +44,11 @@ export class ReadingLine {
     this._set(at, !this._isHeld);
   }
 
+  /** Hold the line at a position. */
+  hold(at: number): void {
+    this._set(at, true);
+  }
+
   /** Remove the line. */
   release(): void {
     this._set(null, false);

@@ -31,6 +31,7 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
   const { curves, line, look } = model;
   useSignal(line.changed);
   useSignal(line.zoomed);
+  useSignal(curves.changed);
   const [isOpen, setIsOpen] = React.useState(false);
   const { common, partial } = metricsOf(runs, model.goalOf);
   // Without a metric that all runs have, the metrics of most runs are shown.
@@ -77,6 +78,24 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
           {curves.failure.message}
         </Banner>
       )}
+      {curves.leftOut.map(({ runs: left, problem }, index) => (
+        <Banner
+          key={index}
+          level="warning"
+          title={trans._n(
+            'The curves of %1 run are not shown.',
+            'The curves of %1 runs are not shown.',
+            left.length
+          )}
+          actions={
+            <LinkButton onClick={() => curves.refresh()}>
+              {trans.__('Try now')}
+            </LinkButton>
+          }
+        >
+          {problem}
+        </Banner>
+      ))}
       {runs.length > MOST_SHOWN && (
         <p className="jp-t9k-CompareCurves-note jp-t9k-secondary">
           {trans.__('Mean and extremes of %1 runs', runs.length)}

@@ -27,7 +27,7 @@ const MOST_OTHERS = 2000;
 const STEP = 0.05;
 
 interface IParallelProps {
-  model: CompareModel;
+  model: Pick<CompareModel, 'others' | 'styleOf'>;
   axes: readonly IAxis[];
   runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;

@@ -17,11 +17,17 @@ import { Scatter } from './Scatter';
 const FIRST_PARAMETERS = 6;
 const FIRST_METRICS = 2;
 
+/** Runs whose relations are drawn: those of a comparison, or those of the table. */
+export type RelatedRuns = Pick<
+  CompareModel,
+  'others' | 'metric' | 'goalOf' | 'styleOf'
+>;
+
 interface IRelationsProps {
-  model: CompareModel;
+  model: RelatedRuns;
   runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;
-  lab: IRunLab;
+  lab: Pick<IRunLab, 'openRuns'>;
   trans: TranslationBundle;
 }
 
@@ -129,7 +135,7 @@ export function Relations(props: IRelationsProps): React.JSX.Element {
 }
 
 /** Return the axes that runs can have: parameters that differ, then metrics. */
-function axesOf(runs: readonly RunRow[], { goalOf }: CompareModel): IAxis[] {
+function axesOf(runs: readonly RunRow[], { goalOf }: RelatedRuns): IAxis[] {
   const parameters = parameterRows(runs)
     .filter(({ values }) => isVaried(values))
     .map(({ name }) => axisOf(name, 'parameters', runs, goalOf));
@@ -145,7 +151,7 @@ function isVaried(values: readonly (Scalar | undefined)[]): boolean {
 }
 
 /** Return metrics with the main metric first, then those of validation. */
-function byMain(metrics: readonly IAxis[], model: CompareModel): IAxis[] {
+function byMain(metrics: readonly IAxis[], model: RelatedRuns): IAxis[] {
   const { metric } = model;
   const rank = ({ name, goal }: IAxis): number =>
     name === metric ? 0 : goal === null ? 3 : /^train/i.test(name) ? 2 : 1;
@@ -153,7 +159,7 @@ function byMain(metrics: readonly IAxis[], model: CompareModel): IAxis[] {
 }
 
 /** Return the keys of the axes at first: the main metric is the last axis. */
-function firstAxes(available: readonly IAxis[], model: CompareModel): string[] {
+function firstAxes(available: readonly IAxis[], model: RelatedRuns): string[] {
   const parameters = available
     .filter(({ group }) => group === 'parameters')
     .slice(0, FIRST_PARAMETERS);

@@ -30,7 +30,7 @@ const SHAPES = [
 ];
 
 interface IScatterProps {
-  model: CompareModel;
+  model: Pick<CompareModel, 'others' | 'styleOf'>;
   runs: readonly RunRow[];
   labels: ReadonlyMap<string, string>;
   parameters: readonly IAxis[];

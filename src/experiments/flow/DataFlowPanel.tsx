@@ -14,7 +14,15 @@ import { ExperimentsClient } from '../client';
 import { FlowDetails } from './FlowDetails';
 import { FlowDrawing } from './FlowDrawing';
 import { FlowTable } from './FlowTable';
-import { around, firstSteps, found, MOST_DRAWN, related, Steps } from './graph';
+import {
+  around,
+  firstSteps,
+  found,
+  MOST_DRAWN,
+  related,
+  Steps,
+  withoutArchived
+} from './graph';
 import { layout } from './layout';
 import { FlowToolbar, FlowView } from './FlowToolbar';
 import { fold } from './sweeps';
@@ -92,7 +100,7 @@ function useFlow(
 
 function LoadedFlow({
   id,
-  flow: whole,
+  flow: all,
   reload,
   api,
   open,
@@ -101,6 +109,9 @@ function LoadedFlow({
   const root = React.useRef<HTMLDivElement>(null);
   const sheet = React.useRef<HTMLDivElement>(null);
   const width = useWidth(root);
+  const [hasArchived, setArchived] = React.useState(false);
+  const unarchived = React.useMemo(() => withoutArchived(all, id), [all, id]);
+  const whole = hasArchived ? all : unarchived;
   const [steps, setSteps] = React.useState<Steps>(() => firstSteps(whole));
   const [view, setView] = React.useState<FlowView>('graph');
   const [search, setSearch] = React.useState('');
@@ -163,6 +174,9 @@ function LoadedFlow({
         home={whole.nodes.find(each => each.id === id)?.name ?? ''}
         folding={
           folded.members.size ? { isOn: isFolding, set: setFolding } : null
+        }
+        archived={
+          unarchived === all ? null : { isOn: hasArchived, set: setArchived }
         }
         view={isNarrow ? null : view}
         setView={setView}

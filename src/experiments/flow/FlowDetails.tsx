@@ -35,6 +35,7 @@ export function FlowDetails(props: IFlowDetailsProps): React.JSX.Element {
   const before = neighboursOf(flow, node.id, 'in');
   const after = neighboursOf(flow, node.id, 'out');
   const isRun = node.kind === 'run';
+  const where = node.path ?? node.place;
   return (
     <aside className="jp-t9k-Flow-details" aria-label={trans.__('Details')}>
       <header>
@@ -72,18 +73,25 @@ export function FlowDetails(props: IFlowDetailsProps): React.JSX.Element {
           <NodeList nodes={after} select={select} trans={trans} />
         </>
       )}
-      {node.path !== null && (
+      {where !== null && (
         <>
           <h4>{trans.__('Folder')}</h4>
           <p className="jp-t9k-Flow-path">
-            <code>{node.path}</code>{' '}
+            <code>{where}</code>{' '}
             <CopyButton
-              text={node.path}
+              text={where}
               label={trans.__('Copy')}
               kind="link"
               trans={trans}
             />
           </p>
+          {node.path === null && (
+            <p className="jp-t9k-secondary">
+              {node.found
+                ? trans.__('Outside the folder that JupyterLab shows')
+                : trans.__('The run names this folder. It was not found here.')}
+            </p>
+          )}
         </>
       )}
     </aside>
@@ -119,7 +127,11 @@ function Files({
       <h4>
         {trans.__('Files')}{' '}
         <span className="jp-t9k-caption">
-          {trans.__('%1, %2', count, formatBytes(size))}
+          {trans.__(
+            '%1, %2',
+            trans._n('%1 file', '%1 files', count),
+            formatBytes(size)
+          )}
         </span>
       </h4>
       <ul className="jp-t9k-Flow-files">

@@ -25,6 +25,8 @@ interface IFlowToolbarProps {
   findFirst(): void;
   /** Folds the runs of sweeps; null if the graph has none. */
   folding: { isOn: boolean; set(isOn: boolean): void } | null;
+  /** Shows archived artifacts; null if the graph has none. */
+  archived: { isOn: boolean; set(isOn: boolean): void } | null;
   /** Null if there is no room for a graph. */
   view: FlowView | null;
   setView(view: FlowView): void;
@@ -37,7 +39,7 @@ interface IFlowToolbarProps {
 /** Toolbar of the data flow. */
 export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
   const { flow, home, steps, search, view, zoom, refresh, trans } = props;
-  const { folding } = props;
+  const { folding, archived } = props;
   const all = trans.__('All');
   return (
     <div className="jp-t9k-Flow-toolbar">
@@ -84,6 +86,16 @@ export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
             onChange={event => folding.set(event.target.checked)}
           />{' '}
           {trans.__('Fold runs of a sweep')}
+        </label>
+      )}
+      {archived && (
+        <label>
+          <input
+            type="checkbox"
+            checked={archived.isOn}
+            onChange={event => archived.set(event.target.checked)}
+          />{' '}
+          {trans.__('Archived artifacts')}
         </label>
       )}
       <span className="jp-t9k-secondary" role="status">

@@ -52,6 +52,24 @@ export function around(flow: Flow, id: string, steps: Steps): Flow {
   };
 }
 
+/**
+ * Return a graph without its archived artifacts.
+ *
+ * @param flow - The graph.
+ * @param id - Id of the node of the page, which stays.
+ */
+export function withoutArchived(flow: Flow, id: string): Flow {
+  const nodes = flow.nodes.filter(node => !node.archived || node.id === id);
+  if (nodes.length === flow.nodes.length) {
+    return flow;
+  }
+  const ids = new Set(nodes.map(node => node.id));
+  const edges = flow.edges.filter(
+    ({ source, target }) => ids.has(source) && ids.has(target)
+  );
+  return { ...flow, nodes, edges };
+}
+
 /** Return all nodes before and after a node, and the edges between them. */
 export function related(flow: Flow, id: string): IRelated {
   const forward = reached(

@@ -1,11 +1,24 @@
 /** Texts of runs and artifacts in the data flow. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Flow, FlowNode } from '../../api/types';
+import { formatBytes } from '../../common/format';
 import { neighboursOf } from './graph';
 
-/** Return the second line of a node: the state of a run, the kind of an asset, the suffix of an artifact. */
+/** Return the second line of a node: the state of a run, the kind of an asset, the files of an artifact. */
 export function detailOf(node: FlowNode, trans: TranslationBundle): string {
-  return node.found ? (node.detail ?? node.suffix) : trans.__('not found');
+  const { found, archived, detail, suffix, files, size } = node;
+  if (!found) {
+    return trans.__('not found');
+  }
+  const text =
+    files === null || size === null
+      ? (detail ?? suffix)
+      : trans.__(
+          '%1, %2',
+          trans._n('%1 file', '%1 files', files),
+          formatBytes(size)
+        );
+  return archived ? trans.__('archived, %1', text) : text;
 }
 
 /** Return the text of a node for screen readers. */

@@ -1,8 +1,14 @@
 /** Columns of the table of runs. */
 import { RunColumn, RunRow } from '../../api/types';
 import { Goal } from '../types';
-import { goalOf, IMetricChoices, labelsOf, modeOf } from './fields';
-import { metricValue, MetricMode } from './metrics';
+import {
+  goalOf,
+  IMetricChoices,
+  labelsOf,
+  metricReader,
+  modeOf
+} from './fields';
+import { MetricMode } from './metrics';
 
 /** A value by which rows are sorted; null without a value. */
 export type CellValue = number | string | boolean | null;
@@ -32,6 +38,8 @@ export interface ITableColumn {
   distinct: number;
   mode: MetricMode;
   goal: Goal;
+  /** Step of a metric with the mode `at`; null for other columns. */
+  step: number | null;
   /** Return the value by which rows are sorted. */
   value(run: RunRow): CellValue;
 }
@@ -130,14 +138,11 @@ function compareFor(
 function dataColumn(column: RunColumn, choices: IMetricChoices): ITableColumn {
   const { name, group } = column;
   const [mode, goal] = [modeOf(column, choices), goalOf(column, choices)];
-  const value = (run: RunRow): CellValue => {
-    if (!Object.hasOwn(run[group], name)) {
-      return null;
-    }
-    return group === 'metrics'
-      ? metricValue(run.metrics[name], mode, goal)
-      : run[group][name];
-  };
+  const value =
+    group === 'metrics'
+      ? metricReader(column, choices)
+      : (run: RunRow): CellValue =>
+          Object.hasOwn(run[group], name) ? run[group][name] : null;
   return {
     key: PREFIX[group] + name,
     kind: KIND[group],
@@ -146,6 +151,7 @@ function dataColumn(column: RunColumn, choices: IMetricChoices): ITableColumn {
     distinct: group === 'metrics' ? 0 : column.distinct,
     mode,
     goal,
+    step: mode === 'at' ? choices.steps[name] : null,
     value
   };
 }
@@ -177,6 +183,7 @@ function runColumn(
     distinct: 0,
     mode: 'best',
     goal: null,
+    step: null,
     value: VALUES[kind]
   };
 }

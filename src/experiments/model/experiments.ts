@@ -4,7 +4,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { memoized } from '../../common/memo';
 import { RunRow } from '../../api/types';
 import { allColumns, ITableColumn, NAME_COLUMN, shownColumns } from './columns';
-import { fieldsOf } from './fields';
+import { fieldsOf, IMetricChoices } from './fields';
 import { Fields } from '../../common/filter/fields';
 import { IFilter, readFilter } from '../../common/filter/compile';
 import { FilterProblem } from '../../common/filter/parse';
@@ -19,6 +19,7 @@ import {
   TableRow
 } from './rows';
 import { RunStore } from './runStore';
+import { StepValues } from './stepValues';
 import { Selection } from '../../common/grid/selection';
 import { ITableView } from './view';
 
@@ -28,9 +29,13 @@ interface IExperimentsOptions {
   view: ITableView;
   /** Views that the user saved, by their names. */
   views: Readonly<Record<string, ITableView>>;
+  /** Values of metrics at steps. */
+  steps: StepValues;
   /** Returns the name of the sweep that a run belongs to. */
   sweepOf(run: RunRow): string | null;
 }
+
+type IChoices = IMetricChoices & Pick<RunStore, 'columns'>;
 
 /** The table of runs. All lists keep their identity until their content changes. */
 export class ExperimentsModel implements IDisposable {
@@ -39,6 +44,7 @@ export class ExperimentsModel implements IDisposable {
     this._views = _options.views;
     this.store = _options.store;
     this.store.changed.connect(this._onRuns, this);
+    _options.steps.changed.connect(() => this._changed.emit());
   }
 
   readonly store: RunStore;
@@ -54,6 +60,7 @@ export class ExperimentsModel implements IDisposable {
 
   dispose(): void {
     this.store.dispose();
+    this._options.steps.dispose();
     Signal.clearData(this);
   }
 
@@ -86,14 +93,12 @@ export class ExperimentsModel implements IDisposable {
 
   /** Fields that a filter can name. */
   get fields(): Fields<RunRow> {
-    const { modes, goals } = this._view;
-    return this._readFields({ columns: this.store.columns, modes, goals });
+    return this._readFields(this._choices);
   }
 
   /** All columns that the table can show. */
   get allColumns(): readonly ITableColumn[] {
-    const { modes, goals } = this._view;
-    return this._readAll({ columns: this.store.columns, modes, goals });
+    return this._readAll(this._choices);
   }
 
   /** Columns that the table shows, after the names. */
@@ -195,6 +200,13 @@ export class ExperimentsModel implements IDisposable {
     }
   }
 
+  private get _choices(): IChoices {
+    const { modes, goals, steps } = this._view;
+    const { columns } = this.store;
+    const { read: readStep } = this._options.steps;
+    return { columns, modes, goals, steps, readStep };
+  }
+
   private get _filter(): {
     filter: IFilter<RunRow> | null;
     problem: FilterProblem | null;
@@ -267,21 +279,25 @@ export class ExperimentsModel implements IDisposable {
       metrics: [...named].sort(),
       curves: curve?.name ? [curve.name] : []
     });
+    const fields = new Set(filter?.fields.map(({ name }) => name));
+    this._options.steps.want(
+      this.allColumns.flatMap(column => {
+        const { key, name, step } = column;
+        const isUsed =
+          columns.some(shown => shown.key === key) ||
+          fields.has(name) ||
+          this._view.order.key === key;
+        return step !== null && isUsed ? [{ metric: name, step }] : [];
+      }),
+      this.known
+    );
   }
 
-  private readonly _readFields = memoized(
-    ({
-      columns,
-      ...choices
-    }: Pick<RunStore, 'columns'> & Pick<ITableView, 'modes' | 'goals'>) =>
-      fieldsOf(columns, choices)
+  private readonly _readFields = memoized(({ columns, ...choices }: IChoices) =>
+    fieldsOf(columns, choices)
   );
-  private readonly _readAll = memoized(
-    ({
-      columns,
-      ...choices
-    }: Pick<RunStore, 'columns'> & Pick<ITableView, 'modes' | 'goals'>) =>
-      allColumns(columns, choices)
+  private readonly _readAll = memoized(({ columns, ...choices }: IChoices) =>
+    allColumns(columns, choices)
   );
   private readonly _readShown = memoized(
     (of: {

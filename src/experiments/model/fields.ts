@@ -3,10 +3,14 @@ import { Fields, FieldValue, IField } from '../../common/filter/fields';
 import { RunColumn, RunRow } from '../../api/types';
 import { Goal } from '../types';
 import { metricValue, MetricMode } from './metrics';
+import { ReadStep } from './stepValues';
 
 /** Value of each metric that is used, and the direction in which it improves. */
 export interface IMetricChoices {
   modes: Readonly<Record<string, MetricMode>>;
+  steps: Readonly<Record<string, number>>;
+  /** Reads values at steps. */
+  readStep: ReadStep;
   goals: Readonly<Record<string, 'min' | 'max'>>;
 }
 
@@ -35,14 +39,37 @@ export function labelsOf({ labels }: Pick<RunRow, 'labels'>): string[] {
 }
 
 /** Return the direction in which a metric improves: the user's choice, or the server's guess. */
-export function goalOf(column: RunColumn, choices: IMetricChoices): Goal {
+export function goalOf(
+  column: RunColumn,
+  choices: Pick<IMetricChoices, 'goals'>
+): Goal {
   return choices.goals[column.name] ?? column.goal;
 }
 
 /** Return the value of a metric that its column shows: the best, or the last if no direction is known. */
 export function modeOf(column: RunColumn, choices: IMetricChoices): MetricMode {
   const fallback = goalOf(column, choices) === null ? 'last' : 'best';
-  return choices.modes[column.name] ?? fallback;
+  const mode = choices.modes[column.name] ?? fallback;
+  return mode === 'at' && choices.steps[column.name] === undefined
+    ? fallback
+    : mode;
+}
+
+/** Return a function that reads the value of a metric that its column shows. */
+export function metricReader(
+  column: RunColumn,
+  choices: IMetricChoices
+): (run: RunRow) => number | null {
+  const { name } = column;
+  const [mode, goal] = [modeOf(column, choices), goalOf(column, choices)];
+  if (mode === 'at') {
+    const { readStep, steps } = choices;
+    return run => readStep(name, steps[name], run.id);
+  }
+  return run =>
+    Object.hasOwn(run.metrics, name)
+      ? metricValue(run.metrics[name], mode, goal)
+      : null;
 }
 
 /**
@@ -83,9 +110,6 @@ function readerOf(
     return run =>
       Object.hasOwn(run[group], name) ? run[group][name] : undefined;
   }
-  const [mode, goal] = [modeOf(column, choices), goalOf(column, choices)];
-  return run =>
-    Object.hasOwn(run.metrics, name)
-      ? (metricValue(run.metrics[name], mode, goal) ?? undefined)
-      : undefined;
+  const read = metricReader(column, choices);
+  return run => read(run) ?? undefined;
 }

@@ -1,15 +1,15 @@
-/** Values of metrics: the best, the last, and the step of the best. */
+/** Values of metrics: the best, the last, the step of the best, and the value at a step. */
 import { RunMetric } from '../../api/types';
 import { Goal } from '../types';
 import { numberOf } from '../../common/filter/parse';
 
-/** The value of a metric that a column shows. */
-export type MetricMode = 'best' | 'last' | 'step';
+/** The value of a metric that a column shows. `at` is the value at a step that the user names. */
+export type MetricMode = 'best' | 'last' | 'step' | 'at';
 
 /** Return the value of a metric; null if there is none. */
 export function metricValue(
   metric: RunMetric | undefined,
-  mode: MetricMode,
+  mode: Exclude<MetricMode, 'at'>,
   goal: Goal
 ): number | null {
   if (!metric) {

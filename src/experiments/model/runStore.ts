@@ -57,6 +57,11 @@ export class RunStore implements IDisposable {
     return this._leftOut;
   }
 
+  /** Sentence about the index of runs if the server can't use it; null if it can. */
+  get indexProblem(): string | null {
+    return this._indexProblem;
+  }
+
   /** True while the server searches folders. */
   get isScanning(): boolean {
     return this._isScanning;
@@ -193,6 +198,7 @@ export class RunStore implements IDisposable {
     }
     if (isNews) {
       this._leftOut = answer.left_out;
+      this._indexProblem = answer.index_problem;
       this._unreadable = {
         first: answer.unreadable,
         count: answer.unreadable_count
@@ -211,6 +217,7 @@ export class RunStore implements IDisposable {
     count: 0
   };
   private _leftOut: string | null = null;
+  private _indexProblem: string | null = null;
   private _of: IRunsOf;
   private _revision = -1;
   private _isScanning = false;

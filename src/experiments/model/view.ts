@@ -21,11 +21,18 @@ export interface ITableView {
   columns: readonly string[] | null;
   /** Values of metrics that the columns show; the best by default. */
   modes: Readonly<Record<string, MetricMode>>;
+  /** Steps of the metrics with the mode `at`. */
+  steps: Readonly<Record<string, number>>;
   /** Directions of metrics that the user turned. */
   goals: Readonly<Record<string, 'min' | 'max'>>;
   /** True to show archived runs as well. */
   archived: boolean;
+  /** The table, or parallel coordinates of its runs. */
+  shape: TableShape;
 }
+
+/** How the runs are shown. */
+export type TableShape = 'table' | 'parallel';
 
 /** Keys of groups of rows, besides hyperparameters. */
 export const GROUPS = ['sweep', 'folder', 'name', 'tag'];
@@ -38,8 +45,10 @@ export const DEFAULT_VIEW: ITableView = {
   order: { key: 'started', down: true },
   columns: null,
   modes: {},
+  steps: {},
   goals: {},
-  archived: false
+  archived: false,
+  shape: 'table'
 };
 
 /** Return settings that were kept. Parts that are invalid have their default. */
@@ -56,9 +65,11 @@ export function readView(kept: unknown): ITableView {
       ? { key: text(order.key), down: order.down === true }
       : DEFAULT_VIEW.order,
     columns: Array.isArray(known.columns) ? known.columns.map(String) : null,
-    modes: choicesOf(known.modes, ['best', 'last', 'step']),
+    modes: choicesOf(known.modes, ['best', 'last', 'step', 'at']),
+    steps: stepsOf(known.steps),
     goals: choicesOf(known.goals, ['min', 'max']),
-    archived: known.archived === true
+    archived: known.archived === true,
+    shape: known.shape === 'parallel' ? 'parallel' : 'table'
   };
 }
 
@@ -78,6 +89,14 @@ function choicesOf<Choice extends string>(
       const choice = choices.find(known => known === value);
       return choice ? [[name, choice]] : [];
     })
+  );
+}
+
+function stepsOf(kept: unknown): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(recordOf(kept)).flatMap(([name, value]) =>
+      typeof value === 'number' && value >= 0 ? [[name, value]] : []
+    )
   );
 }
 

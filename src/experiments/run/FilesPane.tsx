@@ -110,18 +110,20 @@ function Associated(props: {
   trans: TranslationBundle;
 }): React.JSX.Element {
   const { item, lab, trans } = props;
-  const { id } = item;
-  if (id !== null && lab.hasArtifacts) {
-    return (
-      <LinkButton onClick={() => lab.openArtifact(id)}>{item.name}</LinkButton>
-    );
-  }
+  const { id, place } = item;
   return (
     <>
-      {item.name}{' '}
+      {id !== null && lab.hasArtifacts ? (
+        <LinkButton onClick={() => lab.openArtifact(id)}>
+          {item.name}
+        </LinkButton>
+      ) : (
+        item.name
+      )}{' '}
       {!item.found && (
         <span className="jp-t9k-caption">{trans.__('not found')}</span>
-      )}
+      )}{' '}
+      {place !== null && <code title={place}>{place}</code>}
     </>
   );
 }

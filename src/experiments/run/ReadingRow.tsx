@@ -8,6 +8,7 @@ import { formatValue } from '../charts/numbers';
 import { positionText } from '../charts/text';
 import { IRunLab } from './pageLab';
 import { RunModel } from './model/run';
+import { checkpointAt } from './model/checkpoints';
 import { IPosition } from './model/positions';
 
 interface IReadingRowProps {
@@ -44,6 +45,11 @@ export function ReadingRow(props: IReadingRowProps): React.JSX.Element {
   }
   const time =
     at === null ? null : (position?.time ?? (origin ? at + origin : null));
+  const checkpoint = checkpointAt(
+    model.detail?.checkpoint_files ?? [],
+    position?.epoch ?? null,
+    time
+  );
   return (
     <div className="jp-t9k-ReadingRow">
       {at === null ? (
@@ -57,6 +63,24 @@ export function ReadingRow(props: IReadingRowProps): React.JSX.Element {
       {job && time !== null && line.isHeld && (
         <LinkButton onClick={() => lab.openJob(job.id, time)}>
           {trans.__('Log at %1', formatClock(time, true))}
+        </LinkButton>
+      )}
+      {job && time !== null && line.isHeld && (
+        <LinkButton onClick={() => lab.openResources(job.id, time)}>
+          {trans.__('Resources at %1', formatClock(time, true))}
+        </LinkButton>
+      )}
+      {checkpoint && line.isHeld && (
+        <LinkButton
+          title={checkpoint.path}
+          onClick={() => lab.openFile(checkpoint.path)}
+        >
+          {checkpoint.epoch === null
+            ? trans.__(
+                'Checkpoint of %1',
+                formatClock(checkpoint.modified_at, true)
+              )
+            : trans.__('Checkpoint of epoch %1', checkpoint.epoch)}
         </LinkButton>
       )}
       {line.range && (

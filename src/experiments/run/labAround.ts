@@ -19,6 +19,8 @@ export function labAround(lab: IExperimentsLab): Omit<IRunLab, 'close'> {
         id,
         ...(time !== undefined && { tab: 'logs', time })
       }),
+    openResources: (id, time) =>
+      void commands.execute(CommandIDs.openJob, { id, tab: 'resources', time }),
     openRun: id => openRun(commands, id),
     openComparison: ids => openComparison(commands, ids),
     openRuns: filter =>

@@ -5,6 +5,8 @@ import { RemovalItem } from '../../api/types';
 export interface IRunLab {
   /** Show a job's tab. With a time in seconds since the epoch, show its log at that time. */
   openJob(id: string, time?: number): void;
+  /** Show the use of resources of a job at a time in seconds since the epoch. */
+  openResources(id: string, time: number): void;
   /** Show the page of a run. */
   openRun(id: string): void;
   /** Show the comparison of runs. */

@@ -6,6 +6,7 @@ import { LinkButton } from '../../ui/Buttons';
 import { IExperimentsLab } from '../host';
 import { ExperimentsModel } from '../model/experiments';
 import { RunActions } from './actions';
+import { LazyRelations } from './LazyRelations';
 import { RunsTable } from './rows/RunsTable';
 import { Failure, FirstUse, Loading, NothingFound, StatusLine } from './states';
 import { SelectionBar } from './toolbar/SelectionBar';
@@ -77,8 +78,11 @@ function Content({
       <FirstUse model={model} trans={trans} />
     );
   }
-  return runs.length === 0 ? (
-    <NothingFound model={model} trans={trans} />
+  if (runs.length === 0) {
+    return <NothingFound model={model} trans={trans} />;
+  }
+  return model.view.shape === 'parallel' ? (
+    <LazyRelations model={model} trans={trans} />
   ) : (
     <RunsTable model={model} actions={actions} width={width} trans={trans} />
   );

@@ -1,4 +1,4 @@
-/** Dialogs of the table: tags and notes, names of views. */
+/** Dialogs of the table: tags and notes, names of views, steps. */
 import { InputDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { RunRow } from '../../api/types';
@@ -76,4 +76,23 @@ export async function askViewName(
     okLabel: trans.__('Save')
   });
   return button.accept ? (value ?? '').trim().slice(0, LONGEST_TAG) : null;
+}
+
+/** Let the user choose the step of a column. Null if the user cancels. */
+export async function askStep(
+  metric: string,
+  step: number,
+  trans: TranslationBundle
+): Promise<number | null> {
+  const { button, value } = await InputDialog.getNumber({
+    title: trans.__('Value of %1 at a step', metric),
+    label: trans.__(
+      'Step. A run that has not reached the step has an empty cell.'
+    ),
+    value: step,
+    okLabel: trans.__('Show')
+  });
+  return button.accept && Number.isFinite(value)
+    ? Math.max(0, value ?? 0)
+    : null;
 }

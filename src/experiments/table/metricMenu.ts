@@ -4,15 +4,19 @@ import { IMenuItem } from '../../common/menu';
 import { ITableColumn } from '../model/columns';
 import { ExperimentsModel } from '../model/experiments';
 import { MetricMode } from '../model/metrics';
+import { askStep } from './dialogs';
 
 /** Return the entries that choose the value of a metric and the direction in which the metric improves. */
 export function metricMenu(
   model: ExperimentsModel,
-  { name, mode, goal }: ITableColumn,
+  { name, mode, goal, step }: ITableColumn,
   trans: TranslationBundle
 ): (IMenuItem | null)[] {
-  const { modes, goals } = model.view;
-  const modeItem = (value: MetricMode, label: string): IMenuItem => ({
+  const { modes, goals, steps } = model.view;
+  const modeItem = (
+    value: Exclude<MetricMode, 'at'>,
+    label: string
+  ): IMenuItem => ({
     label,
     toggled: mode === value,
     disabled:
@@ -29,6 +33,19 @@ export function metricMenu(
   return [
     modeItem('best', trans.__('Best value of a run')),
     modeItem('last', trans.__('Last value')),
+    {
+      label: trans.__('Value at a step…'),
+      toggled: mode === 'at',
+      execute: async () => {
+        const next = await askStep(name, step ?? 0, trans);
+        if (next !== null) {
+          model.change({
+            modes: { ...modes, [name]: 'at' },
+            steps: { ...steps, [name]: next }
+          });
+        }
+      }
+    },
     modeItem('step', trans.__('Step of the value')),
     null,
     goalItem('min', trans.__('Lower is better')),

@@ -6,6 +6,7 @@ import { ExperimentsClient } from '../client';
 import { CreatePage, IExperimentsLab } from '../host';
 import { ExperimentsModel } from '../model/experiments';
 import { RunStore } from '../model/runStore';
+import { StepValues } from '../model/stepValues';
 import { readView, readViews } from '../model/view';
 import { RunActions } from './actions';
 import { ExperimentsView } from './ExperimentsView';
@@ -32,6 +33,7 @@ export const create: CreatePage = async (_address, lab) => {
     }),
     view,
     views: readViews(kept.views),
+    steps: new StepValues(client),
     sweepOf: ({ job }) => (job && jobs.get(job.id)?.sweep?.name) ?? null
   });
   let saved = { view: model.view, views: model.views };

@@ -189,7 +189,8 @@ export function StatusLine({ model, trans }: IStateProps): React.JSX.Element {
           formatCount(runs.length - recorded)
         )
       : null,
-    store.isScanning ? trans.__('searching folders…') : store.leftOut
+    store.isScanning ? trans.__('searching folders…') : store.leftOut,
+    store.indexProblem
   ];
   const unreadable = trans._n(
     '%1 folder could not be read',

@@ -38,9 +38,12 @@ export function columnLabel(
 
 /** Return which value of a metric a column shows. */
 export function modeText(
-  { mode, goal }: Pick<ITableColumn, 'mode' | 'goal'>,
+  { mode, goal, step }: Pick<ITableColumn, 'mode' | 'goal' | 'step'>,
   trans: TranslationBundle
 ): string {
+  if (mode === 'at') {
+    return trans.__('value at step %1', formatCount(step ?? 0));
+  }
   if (mode === 'step') {
     return goal === null
       ? trans.__('step of the last value')

@@ -187,6 +187,10 @@ export class JobTabModel implements IDisposable {
   }
 
   /** The log; null until the user opens the pane of logs. */
+  get resourcesAt(): { time: number } | null {
+    return this._resourcesAt;
+  }
+
   get log(): JobLog | null {
     return this._log;
   }
@@ -228,6 +232,10 @@ export class JobTabModel implements IDisposable {
       return;
     }
     this.set({ pane });
+    if (place?.time !== undefined && pane === 'resources') {
+      this._resourcesAt = { time: place.time };
+      this._changed.emit();
+    }
     if (place && pane === 'logs' && this._log) {
       const { log, search } = this._log;
       if (place.view !== undefined) {
@@ -274,6 +282,7 @@ export class JobTabModel implements IDisposable {
 
   private _state = DEFAULTS;
   private _log: JobLog | null = null;
+  private _resourcesAt: { time: number } | null = null;
   private _visible = false;
   private _wasVisible = false;
   private readonly _changed = new Signal<this, void>(this);

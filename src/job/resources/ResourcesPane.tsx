@@ -44,6 +44,12 @@ export function ResourcesPane(props: IResourcesPaneProps): React.JSX.Element {
   );
   const [line] = React.useState(() => new ReadingLine());
   useSignal(resources.changed);
+  const { resourcesAt } = model;
+  React.useEffect(() => {
+    if (resourcesAt) {
+      line.hold(resourcesAt.time);
+    }
+  }, [line, resourcesAt]);
   const { isVisible } = model;
   const canGrow = isActive(job);
   React.useEffect(() => {

@@ -8,6 +8,7 @@ import { CompareModel } from '../../../src/experiments/compare/model';
 import { CompareView } from '../../../src/experiments/compare/CompareView';
 import { ExperimentsModel } from '../../../src/experiments/model/experiments';
 import { RunStore } from '../../../src/experiments/model/runStore';
+import { StepValues } from '../../../src/experiments/model/stepValues';
 import { DEFAULT_VIEW } from '../../../src/experiments/model/view';
 import { RunModel } from '../../../src/experiments/run/model/run';
 import { IRunLab } from '../../../src/experiments/run/pageLab';
@@ -73,10 +74,17 @@ function detailOf(run: RunRow): RunDetail {
       {
         ...{ id: null, kind: 'Model', name: HOSTILE },
         path: null,
+        place: null,
         found: false
       }
     ],
-    ...{ outputs: [], checkpoints: [], attempts: [], sources: {} }
+    ...{
+      outputs: [],
+      checkpoints: [],
+      checkpoint_files: [],
+      attempts: [],
+      sources: {}
+    }
   };
 }
 
@@ -95,7 +103,10 @@ function clientOf(runs: RunRow[]): ExperimentsClient {
     }: {
       runs: string[];
       metrics: string[];
-    }) => ids.flatMap(id => metrics.map(metric => curveOf(id, metric)))
+    }) => ({
+      curves: ids.flatMap(id => metrics.map(metric => curveOf(id, metric))),
+      left_out: []
+    })
   } as unknown as ExperimentsClient;
 }
 
@@ -135,6 +146,7 @@ describe('bad input of the experiments', () => {
         view
       },
       views: {},
+      steps: new StepValues({ valuesAt: () => new Promise(() => undefined) }),
       sweepOf: () => null
     });
     model.store.isActive = true;

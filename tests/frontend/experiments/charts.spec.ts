@@ -181,7 +181,13 @@ describe('curves', () => {
     curves = new Curves(
       async request => {
         requests.push(request);
-        return request.metrics.map(metric => someCurve({ metric, x: [3, 9] }));
+        const problem = 'The disk does not answer.';
+        return {
+          curves: request.metrics.map(metric =>
+            someCurve({ metric, x: [3, 9] })
+          ),
+          left_out: [{ runs: ['b'], problem }]
+        };
       },
       { runs: ['a'], x: 'step', width: 400.4, range: null }
     );
@@ -201,6 +207,7 @@ describe('curves', () => {
     ]);
     expect(curves.get('loss')).toHaveLength(1);
     expect(curves.extent).toEqual([3, 9]);
+    expect(curves.leftOut[0].runs).toEqual(['b']);
     hide();
     curves.setView({ ...curves.view, range: [4, 5] });
     await pass();

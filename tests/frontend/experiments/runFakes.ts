@@ -92,6 +92,7 @@ export function someTable(
     unreadable: [],
     unreadable_count: 0,
     left_out: null,
+    index_problem: null,
     ...changes
   };
 }

@@ -6,6 +6,7 @@ import asyncio
 import json
 import math
 import shutil
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,19 +17,27 @@ from jupyter_server.services.contents.largefilemanager import LargeFileManager
 
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
-from jupyterlab_t9kjob.core.system.disk_threads import on_disk
-from jupyterlab_t9kjob.experiments.curves import curves_of
+from jupyterlab_t9kjob.core.system.disk_threads import Lane, lane_of, on_disk
+from jupyterlab_t9kjob.experiments import curves as curves_module
+from jupyterlab_t9kjob.experiments.at_step import values_at_steps
+from jupyterlab_t9kjob.experiments.curves import curves_of, curves_on_disks
 from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
+from jupyterlab_t9kjob.experiments.library import index as index_module
 from jupyterlab_t9kjob.experiments.library import library as library_module
-from jupyterlab_t9kjob.experiments.library.index import Index
+from jupyterlab_t9kjob.experiments.library.index import Index, is_damaged
 from jupyterlab_t9kjob.experiments.library.known import SEARCH_SECONDS
 from jupyterlab_t9kjob.experiments.library.library import Library
 from jupyterlab_t9kjob.experiments.library.packed import packed, unpacked
 from jupyterlab_t9kjob.experiments.library.reading import read_facts
-from jupyterlab_t9kjob.experiments.model import CurvesRequest
+from jupyterlab_t9kjob.experiments.model import CurvesRequest, StepMetric
 from jupyterlab_t9kjob.experiments.rows import Cells, Rows
 from jupyterlab_t9kjob.experiments.series import Part, Position, Series
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
+
+
+def sqlite3_code(name: str, code: int) -> int:
+    """Return SQLite's code of an error; Python 3.10 does not name the codes."""
+    return int(getattr(sqlite3, name, code))
 
 
 @pytest.fixture
@@ -134,6 +143,97 @@ def test_a_damaged_index_is_made_again(root: ContentsRoot, tmp_path: Path, conte
     asyncio.run(library.search(root.folder))
     assert sorted(loss(library))[-1][2] == 3.0
     library.close()
+
+
+def test_a_busy_index_is_kept_and_said(root: ContentsRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(index_module, "_BUSY_SECONDS", 0.0)
+    record([1.0, 2.0])
+    library = opened(root, tmp_path / "cache")
+    assert library.index_problem is None
+    [path] = (tmp_path / "cache").glob("*.sqlite")
+    other = sqlite3.connect(path)
+    other.execute("BEGIN EXCLUSIVE")
+    record([3.0])
+    asyncio.run(library.search(root.folder))
+    assert "locked" in str(library.index_problem)
+    runs = list(library.runs.values())
+    request = CurvesRequest(runs=[known.id for known in runs], metrics=["train.loss"])
+    curves = asyncio.run(curves_on_disks(runs, request, library)).curves
+    assert sorted(curve.y for curve in curves) == [[1.0, 2.0], [3.0]]
+    other.rollback()
+    record([4.0])
+    asyncio.run(library.search(root.folder))
+    assert library.index_problem is None
+    library.close()
+    assert other.execute("SELECT count(*) FROM runs").fetchone() == (2,)
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "damaged"),
+    [
+        ("database is locked", sqlite3_code("SQLITE_BUSY", 5), False),
+        ("database or disk is full", sqlite3_code("SQLITE_FULL", 13), False),
+        ("disk I/O error", sqlite3_code("SQLITE_IOERR", 10), False),
+        ("database disk image is malformed", sqlite3_code("SQLITE_CORRUPT", 11), True),
+        ("file is not a database", sqlite3_code("SQLITE_NOTADB", 26), True),
+        ("no such table: runs", sqlite3_code("SQLITE_ERROR", 1), True),
+    ],
+)
+def test_only_damage_resets_the_index(text: str, code: int, damaged: bool) -> None:
+    problem = sqlite3.OperationalError(text)
+    assert is_damaged(problem) is damaged  # Python 3.10 has no codes.
+    problem.sqlite_errorcode = code
+    assert is_damaged(problem) is damaged
+
+
+def test_values_at_a_step(root: ContentsRoot, tmp_path: Path) -> None:
+    short, long = record([1.0, 2.0, math.nan, 4.0]), record([float(number) for number in range(5000)])
+    library = opened(root, tmp_path / "cache")
+    runs = [library.runs[short], None, library.runs[long]]
+    wanted = [StepMetric(metric="train.loss", step=step) for step in (1.5, 2, 3, 4321, 5000)]
+    answer = asyncio.run(values_at_steps(runs, [*wanted, StepMetric(metric="gone", step=0)], library))
+    found = json.loads(answer.model_dump_json())
+    assert found == {
+        "values": [
+            [2.0, None, 1.0],
+            ["nan", None, 2.0],
+            [4.0, None, 3.0],
+            [None, None, 4321.0],
+            [None, None, None],
+            [None, None, None],
+        ],
+        "complete": True,
+    }
+    library.close()
+
+
+def test_a_silent_disk_leaves_out_its_own_curves(
+    root: ContentsRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record([1.0])
+    library = opened(root, None)
+    outside = tmp_path / "silent/run"
+    outside.parent.mkdir()
+    record([2.0]).rename(outside)
+    asyncio.run(library.search_outside([outside.parent]))
+    async def lane(path: Path) -> Lane:
+        if path == outside.parent:
+            raise TimeoutError(110, "Connection timed out")
+        return await lane_of(path)
+
+    monkeypatch.setattr(curves_module, "lane_of", lane)
+    silent, shown = library.runs[outside], next(known for known in library.runs.values() if not known.outside)
+    request = CurvesRequest(runs=[silent.id, shown.id], metrics=["train.loss"])
+    answer = asyncio.run(curves_on_disks([silent, shown], request, library))
+    assert [curve.run for curve in answer.curves] == [shown.id]
+    assert [(part.runs, str(part.problem)) for part in answer.left_out] == [
+        ([silent.id], "The files can't be read: Connection timed out.")
+    ]
+    with pytest.raises(TimeoutError):
+        asyncio.run(curves_on_disks([silent], request, library))
+    values = asyncio.run(values_at_steps([silent, shown], [StepMetric(metric="train.loss", step=0)], library))
+    assert (values.values, values.complete) == ([[None, 1.0]], False)
 
 
 def put(index: Index, path: str, *names: str) -> int:

@@ -274,7 +274,8 @@ export class RunModel implements IDisposable {
     const read = async (x: XAxis) => {
       const request = { runs: [this.id], metrics: [longest], x };
       const width = POSITIONS_WIDTH;
-      return (await this._options.client.curves({ ...request, width }))[0];
+      const answer = await this._options.client.curves({ ...request, width });
+      return answer.curves[0];
     };
     if (longest === undefined) {
       return new Positions({

@@ -1,6 +1,7 @@
 /** Head of the table of runs. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { formatCount } from '../../../common/format';
 import { ITableColumn, NAME_COLUMN } from '../../model/columns';
 import { IOrder } from '../../model/view';
 import { Check } from '../../../ui/table/Check';
@@ -93,6 +94,11 @@ function ColumnHead({
       }}
     >
       <span className="jp-t9k-Runs-label">{label}</span>
+      {column.step !== null && (
+        <small className="jp-t9k-caption">
+          {trans.__('at %1', formatCount(column.step))}
+        </small>
+      )}
     </SortHeading>
   );
 }

@@ -33,18 +33,23 @@ interface IRunsTableProps {
   trans: TranslationBundle;
 }
 
+/** Rows and columns of one rendering of the grid. */
+interface IDrawn {
+  rows: readonly TableRow[];
+  columns: readonly ITableColumn[];
+  best: ReadonlyMap<string, string>;
+  metric: ITableColumn | undefined;
+}
+
 /** A grid of runs that is one tab stop: arrows move between cells, and keys act on the run of the focused cell. */
 export function RunsTable(props: IRunsTableProps): React.JSX.Element {
   const { model, actions, width, trans } = props;
-  const { rows, runs, selection, best, view, metric } = model;
+  const { runs, selection, view } = model;
   const hold = React.useCallback(
     (isHeld: boolean) => model.hold(isHeld),
     [model]
   );
-  const columns = React.useMemo(
-    () => fittingColumns(model.columns, view.order.key, width),
-    [model.columns, view.order.key, width]
-  );
+  const { rows, columns, best, metric } = useLater(model, width);
   const shared = React.useMemo(() => sharedNames(rows), [rows]);
   const keys = React.useMemo(() => rows.map(({ key }) => key), [rows]);
   const heights = React.useMemo(() => rows.map(() => ROW), [rows]);
@@ -109,10 +114,28 @@ export function RunsTable(props: IRunsTableProps): React.JSX.Element {
         />
       }
       renderRow={renderRow}
-      rowKeys={runKeys(model, actions)}
+      rowKeys={runKeys(rows, actions)}
       onHold={hold}
     />
   );
+}
+
+/**
+ * Return what the grid draws. It follows the model in a rendering that gives way to input, since a new order
+ * replaces all rows.
+ */
+function useLater(model: ExperimentsModel, width: number): IDrawn {
+  const { rows, best, view, metric } = model;
+  const { columns: shown } = model;
+  const columns = React.useMemo(
+    () => fittingColumns(shown, view.order.key, width),
+    [shown, view.order.key, width]
+  );
+  const current = React.useMemo(
+    () => ({ rows, columns, best, metric }),
+    [rows, columns, best, metric]
+  );
+  return React.useDeferredValue(current);
 }
 
 /** Return the keys of the columns in which each run is the best. */

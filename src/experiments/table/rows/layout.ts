@@ -39,7 +39,8 @@ export function columnWidth(column: ITableColumn, width: number): number {
     return known;
   }
   const least = column.kind === 'metric' ? 96 : column.isNumber ? 64 : 90;
-  return Math.min(220, Math.max(least, 26 + 7.4 * column.name.length));
+  const more = column.step === null ? 0 : 30 + 6 * String(column.step).length;
+  return Math.min(260, Math.max(least, 26 + 7.4 * column.name.length + more));
 }
 
 /**

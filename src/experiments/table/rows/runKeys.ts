@@ -1,6 +1,6 @@
 /** Keys of the table of runs. */
 import { IRowKeys } from '../../../common/grid/rowKeys';
-import { ExperimentsModel } from '../../model/experiments';
+import { TableRow } from '../../model/rows';
 import { RunRow } from '../../../api/types';
 
 /** Actions of the keys. */
@@ -18,12 +18,13 @@ export interface IKeyActions {
 /**
  * Return the keys: Enter opens the run, Space selects it, `C` compares, `T` tags, Delete deletes, and other letters
  * move to the next run whose name begins with them.
+ *
+ * @param rows - The rows that the grid draws.
  */
 export function runKeys(
-  model: ExperimentsModel,
+  rows: readonly TableRow[],
   actions: IKeyActions
 ): IRowKeys {
-  const { rows } = model;
   return {
     commands: 'ct',
     nameOf: index => {

@@ -9,10 +9,11 @@ import { FilterField } from '../../../ui/filter/FilterField';
 import { Icon } from '../../../ui/Icon';
 import { problemText } from '../../../ui/filter/filterProblem';
 import { MenuButton, MoreButton } from '../../../ui/MenuButton';
+import { Segments } from '../../../ui/Segments';
 import { IExperimentsLab } from '../../host';
 import { ExperimentsModel } from '../../model/experiments';
 import { folderOfRun, parentsOf } from '../../model/folders';
-import { DEFAULT_VIEW, GROUPS } from '../../model/view';
+import { DEFAULT_VIEW, GROUPS, TableShape } from '../../model/view';
 import { RunActions } from '../actions';
 import { ColumnList } from './ColumnList';
 import { askViewName } from '../dialogs';
@@ -71,6 +72,15 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
         list={search => <ColumnList {...{ model, search, trans }} />}
         onDefault={() => model.change({ columns: null })}
         trans={trans}
+      />
+      <Segments<TableShape>
+        aria-label={trans.__('View')}
+        segments={[
+          { value: 'table', label: trans.__('Table') },
+          { value: 'parallel', label: trans.__('Parallel coordinates') }
+        ]}
+        value={view.shape}
+        onChange={shape => model.change({ shape })}
       />
       <MoreButton
         label={trans.__('Views and more')}

@@ -21,6 +21,7 @@ function detailOf(files: ArtifactFile[]): ArtifactDetail {
   return {
     ...{ id: 'a1', name: 'report', suffix: 'abc123', labels: [HOSTILE] },
     ...{ description: HOSTILE, created_at: 1, path: 'work/report' },
+    ...{ place: null, archived: false },
     ...{ problem: null, files, file_count: files.length, size: 200 },
     references: [{ path: 'p.parquet', uri: 'javascript:alert(1)' }],
     ...{ made_by: [nodeOf('run:train')], comes_from: [], used_by: [] }
@@ -42,6 +43,7 @@ describe('the page of an artifact', () => {
     artifact: jest.fn(),
     preview: jest.fn(),
     checksum: jest.fn(),
+    archiveUrl: (id: string) => `/archive/${id}`,
     fileUrl: (id: string, path: string) => `/file/${id}/${path}`
   };
 

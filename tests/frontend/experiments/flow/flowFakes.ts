@@ -38,6 +38,10 @@ export function nodeOf(id: string): FlowNode {
     detail: isRun ? 'Complete' : null,
     found: true,
     path: id,
-    sweep: null
+    place: null,
+    sweep: null,
+    files: null,
+    size: null,
+    archived: false
   };
 }

@@ -12,7 +12,8 @@ import {
   readView,
   readViews
 } from '../../../../src/experiments/model/view';
-import { RunTable } from '../../../../src/api/types';
+import { RunTable, ValuesAt, ValuesAtRequest } from '../../../../src/api/types';
+import { StepValues } from '../../../../src/experiments/model/stepValues';
 import { sharedNames, TableRow } from '../../../../src/experiments/model/rows';
 import { columnsOf, someMetric, someRun, someTable } from '../runFakes';
 
@@ -36,6 +37,14 @@ class Answers {
     this._answer?.(answer);
     await jest.advanceTimersByTimeAsync(1000);
   }
+
+  readonly askedAt: ValuesAtRequest[] = [];
+
+  valuesAt = async (request: ValuesAtRequest): Promise<ValuesAt> => {
+    this.askedAt.push(request);
+    const values = request.runs.map(id => (id === 'id-vit-10' ? 0.5 : null));
+    return { values: [values], complete: true };
+  };
 
   private _answer: ((answer: RunTable | ApiError) => void) | null = null;
 }
@@ -81,6 +90,7 @@ describe('the table of runs', () => {
       store: new RunStore(answers, of),
       view: kept,
       views: {},
+      steps: new StepValues(answers),
       sweepOf: ({ name }) => (name.startsWith('vit') ? 'sweep' : null)
     });
     model.store.isActive = true;
@@ -146,6 +156,32 @@ describe('the table of runs', () => {
     model.change({ modes: { 'val.accuracy': 'step' } });
     expect(model.best.has('m:val.accuracy')).toBe(false);
     expect(model.metric?.value(RUNS[0])).toBe(7);
+  });
+
+  it('shows values at a step, and reads those of runs again that have grown', async () => {
+    model.change({
+      modes: { 'val.accuracy': 'at' },
+      steps: { 'val.accuracy': 100 },
+      order: { key: 'm:val.accuracy', down: true }
+    });
+    await jest.advanceTimersByTimeAsync(0);
+    expect(answers.askedAt).toHaveLength(1);
+    expect(answers.askedAt[0].metrics).toEqual([
+      { metric: 'val.accuracy', step: 100 }
+    ]);
+    expect(model.metric?.step).toBe(100);
+    expect(model.runs.map(run => model.metric?.value(run))).toEqual([
+      0.5,
+      null,
+      null
+    ]);
+    model.change({ filter: 'val.accuracy > 0.4' });
+    expect(names()).toEqual(['vit-10']);
+    model.store.replace({ ...RUNS[2], note: 'x' });
+    await jest.advanceTimersByTimeAsync(0);
+    expect(answers.askedAt.slice(1).flatMap(({ runs }) => runs)).toEqual([
+      RUNS[2].id
+    ]);
   });
 
   it('groups by what the user chooses, and folds groups', () => {

@@ -25,7 +25,12 @@ const RUNS = [
   }),
   someRun('empty', { archived: true })
 ];
-const FIELDS = fieldsOf(columnsOf(RUNS), { modes: {}, goals: {} });
+const FIELDS = fieldsOf(columnsOf(RUNS), {
+  modes: {},
+  goals: {},
+  steps: {},
+  readStep: () => null
+});
 
 /** Names of the runs that an expression lets through. */
 function found(text: string, fields = FIELDS): string[] {
@@ -72,7 +77,10 @@ describe('a filter', () => {
 
   it('compares the value of a metric that the column shows', () => {
     const modes = { 'val.accuracy': 'last' } as const;
-    const last = fieldsOf(columnsOf(RUNS), { modes, goals: {} });
+    const last = fieldsOf(columnsOf(RUNS), {
+      ...{ modes, goals: {}, steps: {} },
+      readStep: () => null
+    });
     expect(found('val.accuracy > 0.985')).toEqual(['vit']);
     expect(found('val.accuracy > 0.985', last)).toEqual([]);
     expect(found('val.accuracy = nan', last)).toEqual(['resnet']);

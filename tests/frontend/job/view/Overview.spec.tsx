@@ -26,6 +26,7 @@ function overview(
     count: 0,
     size: 0,
     newest: null,
+    files: [],
     complete: true,
     ...checkpoints
   };
@@ -172,7 +173,7 @@ describe('Overview', () => {
     const { container, openFolder } = overview(failedJob(), [], [], false, {
       count: 2,
       size: 64_000_000,
-      newest: { path: 'mnist_ddp/out/step_400.pt', time: 1041 }
+      newest: { path: 'mnist_ddp/out/step_400.pt', time: 1041, size: 1 }
     });
     fireEvent.click(await screen.findByText('mnist_ddp/out'));
     expect(openFolder).toHaveBeenCalledWith('mnist_ddp/out');
@@ -185,7 +186,7 @@ describe('Overview', () => {
     const none = overview(failedJob(), [], [], false, {});
     expect(await screen.findByText(/^none found in the job/)).toBeTruthy();
     none.unmount();
-    const some = { count: 1, newest: { path: 'a.pt', time: 1041 } };
+    const some = { count: 1, newest: { path: 'a.pt', time: 1041, size: 1 } };
     const many = overview(failedJob(), [], [], false, {
       ...some,
       complete: false
