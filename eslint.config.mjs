@@ -27,7 +27,7 @@ const LAYERS = [
   ['job', ['view', 'resources', 'replicas', 'model']],
   [
     'experiments',
-    ['compare', 'run', 'artifact', 'flow', 'table', 'charts', 'model']
+    ['table', 'compare', 'run', 'artifact', 'flow', 'charts', 'model']
   ],
   ['logs', ['view', 'lines', 'model', 'loading']],
   ['notifications', ['view', 'model']],
