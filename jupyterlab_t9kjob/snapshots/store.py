@@ -19,17 +19,16 @@ import contextlib
 import hashlib
 import json
 import os
-import posixpath
 import re
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from ..core.system.files import open_regular
 from ..core.system.trees import protect_tree, remove_tree, size_of_tree
+from .file_list import are_inside, as_json, from_json
 from .hashes import FileHash, StoredFile, digest_of, link_hash, read_file
 from .listing import Entry
 
@@ -101,7 +100,7 @@ class SnapshotStore:
         try:
             (new / FILES).mkdir(parents=True)
             files = self._read(source, entries, new / FILES)
-            facts = {"folder": str(source), "time": time.time(), "files": [_as_json(file) for file in files]}
+            facts = {"folder": str(source), "time": time.time(), "files": [as_json(file) for file in files]}
             (new / _FACTS).write_text(json.dumps(facts), "utf-8")
             (new / _JOBS).mkdir()
             (new / _JOBS / _key(job)).write_text(job, "utf-8")
@@ -138,8 +137,8 @@ class SnapshotStore:
         """
         facts = self._facts(digest)
         try:
-            files = [_from_json(item) for item in facts["files"]] if facts is not None else None
-            return files if files is not None and digest_of(files) == digest and _are_inside(files) else None
+            files = [from_json(item) for item in facts["files"]] if facts is not None else None
+            return files if files is not None and digest_of(files) == digest and are_inside(files) else None
         except (AttributeError, KeyError, TypeError, ValueError):
             return None
 
@@ -353,47 +352,3 @@ def _users(folder: Path) -> list[str]:
 
 def _key(job: str) -> str:
     return hashlib.sha256(job.encode()).hexdigest()[:40]
-
-
-def _are_inside(files: Sequence[StoredFile]) -> bool:
-    """Return True if paths and links of a list lead to the copy's own files, as those of `list_files` do."""
-    paths = {file.path for file in files}
-    return len(paths) == len(files) and all(_is_inside(file, paths) for file in files)
-
-
-def _is_inside(file: StoredFile, paths: set[str]) -> bool:
-    parts = file.path.split("/")
-    if {"", ".", ".."}.intersection(parts) or "\0" in file.path:
-        return False
-    if len(parts) > 1 and any("/".join(parts[:depth]) in paths for depth in range(1, len(parts))):
-        return False  # The folder of the file is a file or a link.
-    if file.target is None:
-        return True
-    if "\0" in file.target or link_hash(file.target) != file.hash:
-        return False
-    folder = posixpath.dirname(file.path)
-    real = posixpath.normpath(posixpath.join(folder, file.target))
-    # The shortest path between two places goes through no link.
-    is_out = real == ".." or real.startswith(("/", "../"))
-    return not is_out and file.target == posixpath.relpath(real, folder or ".")
-
-
-def _as_json(file: StoredFile) -> dict[str, Any]:
-    return asdict(file)
-
-
-def _from_json(item: dict[str, Any]) -> StoredFile:
-    """Return a file of a list.
-
-    Raises
-    ------
-    TypeError, ValueError, KeyError
-        If a value is missing or has another type.
-    """
-    file = StoredFile(**{**item, "hash": FileHash(**item["hash"])})
-    texts = (file.path, file.hash.sha256, file.hash.blob, *([] if file.target is None else [file.target]))
-    if not all(isinstance(text, str) for text in texts) or type(file.executable) is not bool:
-        raise TypeError
-    if type(file.size) is not int or not 0 <= file.size < 2**53:
-        raise ValueError
-    return file

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 from ...core.translation import Text, _
 from ..model import ScriptOption
-from .interpreter.containers import is_constant, items_of
-from .interpreter.modules import Module
+from .interpreter.module import Module
+from .interpreter.operators import is_constant, items_of
 from .interpreter.parsers import Action, Parser, Subcommands, Unnamed, dest_of
 from .interpreter.state import source_text
 from .interpreter.values import ClassValue, DictValue, EnumMember, FunctionValue, Library, ListValue, Value

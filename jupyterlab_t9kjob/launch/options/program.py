@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from .interpreter.modules import Module, Modules
+from .interpreter.module import Module
+from .interpreter.modules import Modules
 from .interpreter.parsers import Parser, Unnamed
 from .interpreter.relevance import identifiers
 from .interpreter.state import CallTooLong, OutOfBudget, State, Stop

@@ -16,16 +16,8 @@ from ..entrypoints import Argv, plain_argv, program_from_plain, program_of, work
 from ..model import Notes
 from ..names import KUEUE_QUEUE
 from .launcher import HOST, LAUNCHER, LONE_ENDPOINT, launched_words, launcher_options, read_launcher
-from .pod_template import (
-    build_template,
-    canonical_template,
-    compact,
-    read_groups,
-    read_metadata,
-    read_template,
-    training_container,
-    whole,
-)
+from .pod_template import build_template, canonical_template, compact, training_container
+from .template_reader import read_groups, read_metadata, read_template, whole
 
 API_VERSION: Final = "batch/v1"
 KIND: Final = "Job"

@@ -21,18 +21,8 @@ from ..entrypoints import (
 from ..model import Notes
 from ..names import CONTAINER, KUEUE_QUEUE
 from .launcher import HOST, LAUNCHER, LONE_ENDPOINT, launched_words, launcher_options, read_launcher
-from .pod_template import (
-    RESTART_POLICIES,
-    Part,
-    build_template,
-    canonical_template,
-    compact,
-    read_groups,
-    read_metadata,
-    read_template,
-    training_container,
-    whole,
-)
+from .pod_template import RESTART_POLICIES, build_template, canonical_template, compact, training_container
+from .template_reader import Part, read_groups, read_metadata, read_template, whole
 
 GROUP: Final = "kubeflow.org"
 KIND: Final = "PyTorchJob"

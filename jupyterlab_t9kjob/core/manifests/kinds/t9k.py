@@ -22,18 +22,9 @@ from ..entrypoints import (
 )
 from ..model import Notes
 from .dialect import GROUP, KIND, total_replicas
-from .pod_template import (
-    RESTART_POLICIES,
-    Part,
-    build_template,
-    canonical_template,
-    compact,
-    read_groups,
-    read_metadata,
-    read_template,
-    whole,
-)
+from .pod_template import RESTART_POLICIES, build_template, canonical_template, compact
 from .t9kboard import build_tensorboard, canonical_tensorboard, read_tensorboard
+from .template_reader import Part, read_groups, read_metadata, read_template, whole
 
 API_VERSION: Final = f"{GROUP}/v1beta1"
 TRAINING: Final = None

@@ -9,7 +9,8 @@ from typing import Any
 from ...lab import on_volume
 from ...spec import ClusterTensorBoard, JobSpec, Mount
 from ..entrypoints import log_directory
-from .pod_template import build_resources, canonical_resources, compact, read_resources
+from .pod_template import build_resources, canonical_resources, compact
+from .template_reader import read_resources
 
 
 def build_tensorboard(spec: JobSpec) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 
 
 @dataclass(frozen=True)

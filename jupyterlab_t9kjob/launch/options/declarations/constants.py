@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..interpreter import containers
-from ..interpreter.modules import Module
+from ..interpreter import operators
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN, PathText
 
 MAX_SEQUENCE: Final = 2000
@@ -117,7 +117,7 @@ def written(module: Module, node: ast.Constant, value: Any) -> Any:
     if type(value) not in (int, float) or node.lineno != node.end_lineno or node.lineno > len(module.lines):
         return value
     spelling = module.lines[node.lineno - 1].encode()[node.col_offset : node.end_col_offset].decode("utf-8", "replace")
-    return containers.written(value, spelling)
+    return operators.written(value, spelling)
 
 
 def binary(op: ast.operator, left: Any, right: Any) -> Any:

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..texts import dotted, one_line
 from .calls import keyword_of

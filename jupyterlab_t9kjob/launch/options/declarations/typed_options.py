@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ...model import ScriptOption
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from .building import OptionKind, as_json, choices_of, kind_of_type
 from .docstrings import parameter_texts

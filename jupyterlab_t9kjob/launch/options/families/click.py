@@ -13,7 +13,7 @@ from ..declarations.calls import Call, keyword_of
 from ..declarations.docstrings import summary
 from ..declarations.scopes import Function, in_order
 from ..declarations.source import Source
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Definition, Program

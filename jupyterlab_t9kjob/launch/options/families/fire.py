@@ -12,7 +12,7 @@ from ..declarations.docstrings import summary
 from ..declarations.parameters import MISSING, Parameter, bases_of, parameters_of
 from ..declarations.scopes import Function
 from ..declarations.source import Source
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program

@@ -12,7 +12,7 @@ from ..declarations.parameters import MISSING, Parameter, bases_of, fields_of
 from ..declarations.source import Source
 from ..declarations.tables import library_options
 from ..declarations.types import enum_value
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program

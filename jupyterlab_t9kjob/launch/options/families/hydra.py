@@ -18,7 +18,7 @@ from ..declarations.calls import Call
 from ..declarations.parameters import MISSING, fields_of, nested
 from ..declarations.source import Source
 from ..declarations.yaml_config import Config, ConfigFolder, Entry
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program

@@ -13,7 +13,7 @@ from ..declarations.parameters import bases_of, parameters_of
 from ..declarations.scopes import Function, in_order
 from ..declarations.source import Source
 from ..declarations.typed_options import options_of, parameters_of_class
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Definition, Program
 from ..texts import one_line

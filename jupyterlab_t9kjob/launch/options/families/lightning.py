@@ -12,7 +12,7 @@ from ..declarations.scopes import Function
 from ..declarations.source import Source
 from ..declarations.tables import library_options
 from ..declarations.typed_options import options_of, parameters_of_class
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program

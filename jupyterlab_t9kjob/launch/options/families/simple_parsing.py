@@ -18,7 +18,7 @@ from ..declarations.calls import Call, keyword_of
 from ..declarations.parameters import MISSING, Parameter, classes_named, fields_of, is_dataclass, nested
 from ..declarations.source import Source
 from ..declarations.types import enum_name
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Definition, Program

@@ -13,7 +13,7 @@ from ..declarations.parameters import MISSING, Parameter, parameters_of
 from ..declarations.scopes import Function, in_order
 from ..declarations.source import Source
 from ..declarations.types import annotated_call, enum_value
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead
 from ..program import Definition, Program

@@ -13,7 +13,7 @@ from ..declarations.parameters import MISSING, Parameter, apply_default, fields_
 from ..declarations.scopes import Function
 from ..declarations.source import Source
 from ..declarations.types import annotated_call, enum_name, read_type
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Program

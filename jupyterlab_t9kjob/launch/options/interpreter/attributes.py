@@ -8,7 +8,8 @@ from abc import ABC, abstractmethod
 from typing import Final
 
 from .library import constant
-from .modules import Module, Modules
+from .module import Module
+from .modules import Modules
 from .parsers import Action, Group, Parser, Subcommands, attribute
 from .values import (
     UNKNOWN,

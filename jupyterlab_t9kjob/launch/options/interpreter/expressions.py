@@ -9,11 +9,11 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Final
 
-from . import containers
+from . import operators
 from .attributes import ENUMS, Attributes
-from .containers import bounded, is_constant, items_of, truth
 from .library import constant
 from .modules import Modules
+from .operators import bounded, is_constant, items_of, truth
 from .state import MAX_DEPTH, State, join, source_text
 from .values import (
     REST,
@@ -127,7 +127,7 @@ class Expressions(Attributes):
             lines = scope.module.lines
             if length != len(repr(value)) and node.lineno <= len(lines) and lines[node.lineno - 1].isascii():
                 text = lines[node.lineno - 1][node.col_offset : node.end_col_offset]
-                return containers.written(value, text)  # type: ignore[arg-type]
+                return operators.written(value, text)  # type: ignore[arg-type]
         return bounded(value)
 
     def _Name(self, node: ast.Name, scope: Scope) -> Value:
@@ -164,7 +164,7 @@ class Expressions(Attributes):
         key = self.need(node.slice, scope)
         if isinstance(value, ClassValue) and isinstance(key, str):
             return dict(self.members(value)).get(key, UNKNOWN)
-        return containers.subscript(value, key)
+        return operators.subscript(value, key)
 
     def _Slice(self, node: ast.Slice, scope: Scope) -> Value:
         parts = [self.need(part, scope) if part else None for part in (node.lower, node.upper, node.step)]
@@ -209,11 +209,11 @@ class Expressions(Attributes):
             known = truth(value)
             return UNKNOWN if known is None else not known
         if isinstance(node.op, ast.USub):
-            return containers.negative(value)
+            return operators.negative(value)
         return value if isinstance(node.op, ast.UAdd) and isinstance(value, int | float) else UNKNOWN
 
     def _BinOp(self, node: ast.BinOp, scope: Scope) -> Value:
-        return containers.binary(node.op, self.need(node.left, scope), self.need(node.right, scope))
+        return operators.binary(node.op, self.need(node.left, scope), self.need(node.right, scope))
 
     def _BoolOp(self, node: ast.BoolOp, scope: Scope) -> Value:
         wanted = isinstance(node.op, ast.Or)
@@ -232,7 +232,7 @@ class Expressions(Attributes):
         result: Value = True
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.need(right_node, scope)
-            found = containers.compare(op, left, right)
+            found = operators.compare(op, left, right)
             if found is False:
                 return False
             result = result if found is True else UNKNOWN
@@ -258,7 +258,7 @@ class Expressions(Attributes):
         value = self.need(node.value, scope)
         spec = self.evaluate(node.format_spec, scope) if node.format_spec else ""
         conversion = chr(node.conversion) if node.conversion >= 0 else ""
-        text = containers.format_value(value, conversion, spec) if isinstance(spec, str) else None
+        text = operators.format_value(value, conversion, spec) if isinstance(spec, str) else None
         return UNKNOWN if text is None else text
 
     def _Lambda(self, node: ast.Lambda, scope: Scope) -> Value:

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, Final
 
-from .containers import MAX_ITEMS, bounded, is_constant, items_of, plain, truth, written
+from .operators import MAX_ITEMS, bounded, is_constant, items_of, plain, truth, written
 from .values import (
     REST,
     UNKNOWN,

@@ -6,8 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import Final
 
-from .containers import items_of
-from .modules import Module
+from .module import Module
+from .operators import items_of
 from .state import State
 from .values import REST, UNKNOWN, BoundMethod, ClassValue, Instance, Library, ListValue, Value
 

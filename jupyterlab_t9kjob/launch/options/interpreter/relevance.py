@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from .modules import Module, Modules
+from .module import Module
+from .modules import Modules
 
 MAX_FOLLOWED: Final = 3000
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 import ast
 from typing import Final
 
-from . import containers
+from . import methods, operators
 from .calls import Calls
-from .containers import truth
 from .expressions import MAX_LOOP
-from .modules import Module, Modules, is_search_path
+from .module import Module
+from .modules import Modules, is_search_path
+from .operators import truth
 from .state import Branch, State, Stop, negation
 from .values import (
     UNKNOWN,
@@ -136,9 +137,9 @@ class Interpreter(Calls):
         value = self.need(node.value, scope)
         target = self.need(node.target, scope)
         if isinstance(target, ListValue) and isinstance(node.op, ast.Add):
-            containers.list_method(self.state.heap, target, "extend", [value])
+            methods.list_method(self.state.heap, target, "extend", [value])
             return
-        self.assign(node.target, containers.binary(node.op, target, value), scope)
+        self.assign(node.target, operators.binary(node.op, target, value), scope)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
         """Bind the names, attributes or items of a target of an assignment or loop."""
@@ -146,10 +147,10 @@ class Interpreter(Calls):
             self.set_attribute(self.need(target.value, scope), target.attr, value)
         elif isinstance(target, ast.Subscript):
             owner, key = self.need(target.value, scope), self.need(target.slice, scope)
-            if isinstance(owner, DictValue) and containers.is_constant(key):
+            if isinstance(owner, DictValue) and operators.is_constant(key):
                 self.state.heap.write(owner, key, value)
             else:
-                containers.havoc(self.state.heap, owner)
+                methods.havoc(self.state.heap, owner)
         else:
             super().assign(target, value, scope)
 
@@ -157,10 +158,10 @@ class Interpreter(Calls):
         for target in node.targets:
             if isinstance(target, ast.Subscript):
                 owner, key = self.need(target.value, scope), self.need(target.slice, scope)
-                if isinstance(owner, DictValue) and containers.is_constant(key):
-                    containers.dict_method(self.state.heap, owner, "pop", [key, None], {})
+                if isinstance(owner, DictValue) and operators.is_constant(key):
+                    methods.dict_method(self.state.heap, owner, "pop", [key, None], {})
                 else:
-                    containers.havoc(self.state.heap, owner)
+                    methods.havoc(self.state.heap, owner)
 
     def _Global(self, node: ast.Global | ast.Nonlocal, scope: Scope) -> None:
         for name in node.names:
@@ -299,7 +300,7 @@ class Interpreter(Calls):
         for case in node.cases:
             pattern = case.pattern
             if isinstance(pattern, ast.MatchValue) and case.guard is None:
-                known = containers.compare(ast.Eq(), value, self.need(pattern.value, scope))
+                known = operators.compare(ast.Eq(), value, self.need(pattern.value, scope))
                 if known is True and not alternatives:
                     return self.execute(case.body, scope)
                 if known is False:
