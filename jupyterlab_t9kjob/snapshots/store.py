@@ -153,7 +153,20 @@ class SnapshotStore:
         return facts if isinstance(facts, dict) else None
 
     def write_patch(self, digest: str, commit: str, text: str) -> None:
-        """Keep the differences from a commit with a snapshot."""
+        """Keep the differences from a commit with a snapshot.
+
+        Parameters
+        ----------
+        digest, commit
+            The snapshot, and the commit that was checked out.
+        text
+            The differences, as git prints them. A patch that is there stays.
+
+        Raises
+        ------
+        OSError
+            If the patch can't be written.
+        """
         path = self.folder / digest / f"{commit}.patch"
         if not path.exists():
             temporary = path.with_name(f".{secrets.token_hex(4)}")
@@ -161,7 +174,13 @@ class SnapshotStore:
             temporary.replace(path)
 
     def patch(self, digest: str, commit: str) -> str | None:
-        """Return the differences from a commit; None if they were not kept."""
+        """Return the differences from a commit; None if they were not kept.
+
+        Parameters
+        ----------
+        digest, commit
+            The snapshot, and the commit that was checked out.
+        """
         try:
             return (self.folder / digest / f"{commit}.patch").read_text("utf-8", errors="replace")
         except OSError:
@@ -211,7 +230,18 @@ class SnapshotStore:
         (self.folder / digest / _JOBS / _key(job)).write_text(job, "utf-8")
 
     def release(self, digest: str, job: str) -> bool:
-        """Remove a job's note, and the snapshot if no other job uses it; return True if the snapshot was removed."""
+        """Remove a job's note, and the snapshot if no other job uses it; return True if the snapshot was removed.
+
+        Parameters
+        ----------
+        digest, job
+            Digest of the snapshot, and id of the job.
+
+        Raises
+        ------
+        OSError
+            If the notes of other jobs can't be read.
+        """
         with contextlib.suppress(OSError):
             (self.folder / digest / _JOBS / _key(job)).unlink()
         if self.users(digest):

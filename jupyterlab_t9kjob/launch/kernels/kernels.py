@@ -220,7 +220,15 @@ def refused(kernel: Kernel) -> FieldError | None:
 
 
 def install_command(kernel: Kernel, *packages: str) -> str:
-    """Return the shell command that installs packages in a kernel."""
+    """Return the shell command that installs packages in a kernel.
+
+    Parameters
+    ----------
+    kernel
+        The kernel. ``python`` stands for a Python that is not known.
+    *packages
+        Names of the packages, with versions if necessary.
+    """
     return shlex.join([kernel.python or "python", "-m", "pip", "install", *packages])
 
 

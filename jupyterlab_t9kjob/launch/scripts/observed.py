@@ -82,7 +82,15 @@ class Call:
         return self.name.rpartition(".")[2]
 
     def argument(self, position: int | None, *names: str) -> Value | None:
-        """Return an argument by its position or one of its keywords; None if it is not given."""
+        """Return an argument by its position or one of its keywords; None if it is not given.
+
+        Parameters
+        ----------
+        position
+            Position among the positional arguments, from 0; None for an argument that only has a keyword.
+        *names
+            Keywords of the argument. A keyword comes before the position.
+        """
         for name, value in self.keywords:
             if name in names:
                 return value

@@ -31,7 +31,17 @@ def compact(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, Any]:
-    """Return the pod template of a replica type whose training container runs `argv`."""
+    """Return the pod template of a replica type whose training container runs `argv`.
+
+    Parameters
+    ----------
+    spec
+        The job. Its mounts, security and scheduling are those of all replica types.
+    group
+        The replica type. Its own runtime and variables replace those of the job.
+    argv
+        Command and arguments of the training container.
+    """
     runtime = group.runtime or spec.runtime
     shm = (spec.shm and spec.shm.volume) or SHM
     names = volume_names(spec.mounts, shm)
@@ -86,7 +96,13 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
 
 
 def merged_env(job: list[EnvVar], group: list[EnvVar] | None) -> list[EnvVar]:
-    """Return the variables of a replica type. Its own variables replace the job's of the same name."""
+    """Return the variables of a replica type. Its own variables replace the job's of the same name.
+
+    Parameters
+    ----------
+    job, group
+        Variables of the job, and of the replica type, or None.
+    """
     own = {variable.name for variable in group or []}
     return [*(variable for variable in job if variable.name not in own), *(group or [])]
 
@@ -163,7 +179,15 @@ def canonical_template(template: dict[str, Any], training: str | None) -> dict[s
 
 
 def training_container(containers: list[dict[str, Any]], training: str | None) -> int | None:
-    """Return the index of the container named `training` (None: ``python``), else 0; None without containers."""
+    """Return the index of the container named `training` (None: ``python``), else 0; None without containers.
+
+    Parameters
+    ----------
+    containers
+        Containers of a pod template.
+    training
+        Required name of the container; None for ``python``.
+    """
     for index, container in enumerate(containers):
         if container.get("name") == (training or "python"):
             return index

@@ -120,7 +120,15 @@ def read_resources(resources: dict[str, Any]) -> Resources:
 
 
 def whole(value: Any, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:
-    """Return an integer within the given bounds, None for any other value."""
+    """Return an integer within the given bounds, None for any other value.
+
+    Parameters
+    ----------
+    value
+        A value of any type. A bool is no integer.
+    low, high
+        Smallest and greatest number; by default those of 64 bits.
+    """
     return value if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high else None
 
 

@@ -22,7 +22,13 @@ _TIME: Final = re.compile(
 
 
 def value(source: Any, *path: str) -> Any:
-    """Return the value of a field; None if it is missing."""
+    """Return the value of a field; None if it is missing.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     for key in path:
         if not isinstance(source, dict):
             return None
@@ -31,47 +37,95 @@ def value(source: Any, *path: str) -> Any:
 
 
 def part(source: Any, *path: str) -> Json:
-    """Return an object; an empty one if it is missing."""
+    """Return an object; an empty one if it is missing.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     found = value(source, *path)
     return found if isinstance(found, dict) else {}
 
 
 def parts(source: Any, *path: str) -> list[Json]:
-    """Return the objects in a list; an empty list if it is missing."""
+    """Return the objects in a list; an empty list if it is missing.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     found = value(source, *path)
     return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
 
 
 def texts(source: Any, *path: str) -> list[str]:
-    """Return the texts in a list; an empty list if it is missing."""
+    """Return the texts in a list; an empty list if it is missing.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     found = value(source, *path)
     return [_clean(item) for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
 def text(source: Any, *path: str) -> str | None:
-    """Return a text; None if it is missing or empty."""
+    """Return a text; None if it is missing or empty.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on. A text is cut after `MOST_TEXT` characters.
+    """
     found = value(source, *path)
     return _clean(found) if isinstance(found, str) and found else None
 
 
 def whole(source: Any, *path: str) -> int | None:
-    """Return a whole number; None if it is missing or does not fit into 64 bits."""
+    """Return a whole number; None if it is missing or does not fit into 64 bits.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     found = value(source, *path)
     return found if isinstance(found, int) and not isinstance(found, bool) and -(2**63) <= found < 2**63 else None
 
 
 def count(source: Any, *path: str) -> int:
-    """Return a count; 0 if it is missing or negative."""
+    """Return a count; 0 if it is missing or negative.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     return max(0, whole(source, *path) or 0)
 
 
 def flag(source: Any, *path: str) -> bool:
-    """Return True if the field is true."""
+    """Return True if the field is true.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on.
+    """
     return value(source, *path) is True
 
 
 def moment(source: Any, *path: str) -> float | None:
-    """Return a time in seconds since the epoch; None if it is missing."""
+    """Return a time in seconds since the epoch; None if it is missing.
+
+    Parameters
+    ----------
+    source, *path
+        An object of any type, and the names of the fields from there on. The field is a time in RFC 3339.
+    """
     return seconds(value(source, *path))
 
 

@@ -70,17 +70,35 @@ class Names:
         return found
 
     def library(self, module: Module, node: ast.expr | None) -> str:
-        """Return the full name of something that a library defines; an empty text if it is not a library's."""
+        """Return the full name of something that a library defines; an empty text if it is not a library's.
+
+        Parameters
+        ----------
+        module, node
+            A module, and a name or attribute in it.
+        """
         found = self.resolve(module, node)
         return found.name if isinstance(found, Library) else ""
 
     def imported(self, module: Module, node: ast.expr) -> str:
-        """Return the full name that an import binds to a name, also if the module binds the name again."""
+        """Return the full name that an import binds to a name, also if the module binds the name again.
+
+        Parameters
+        ----------
+        module, node
+            A module, and a name or attribute in it. Imports inside of functions count as well.
+        """
         found = self._local_imports(module).get(dotted(node) or "")
         return found.name if isinstance(found, Library) else ""
 
     def assigned(self, module: Module, node: ast.expr | None) -> ast.expr | None:
-        """Return the expression that a name stands for, if it is assigned once; other expressions as they are."""
+        """Return the expression that a name stands for, if it is assigned once; other expressions as they are.
+
+        Parameters
+        ----------
+        module, node
+            A module, and an expression in it. At most 5 names are followed.
+        """
         for _ in range(5):
             if not isinstance(node, ast.Name):
                 break
@@ -96,7 +114,18 @@ class Names:
         return node
 
     def makes(self, module: Module, node: ast.expr) -> str:
-        """Return the full name of a library's function or class, of the library's base for a class of the workspace."""
+        """Return the full name of a library's function or class, of the library's base for a class of the workspace.
+
+        Parameters
+        ----------
+        module, node
+            A module, and the called expression in it. At most 5 base classes are followed.
+
+        Returns
+        -------
+        str
+            The name without ``builtins.``; an empty text if no library defines it.
+        """
         for _ in range(5):
             found = self.resolve(module, node)
             if isinstance(found, Library):
@@ -110,7 +139,13 @@ class Names:
         return ""
 
     def definition(self, module: Module, node: ast.expr | None) -> tuple[Module, ast.stmt] | None:
-        """Return the function or class of the workspace that a name stands for, with its module."""
+        """Return the function or class of the workspace that a name stands for, with its module.
+
+        Parameters
+        ----------
+        module, node
+            A module, and a name or attribute in it.
+        """
         found = self.resolve(module, node)
         if isinstance(found, Definition) and isinstance(found.node, Function | ast.ClassDef):
             return found.module, found.node

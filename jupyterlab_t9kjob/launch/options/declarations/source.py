@@ -42,7 +42,15 @@ class Source(Names):
         return bool(self._searched)
 
     def calls(self, *names: str, tops: tuple[str, ...]) -> Iterator[Call]:
-        """Yield the calls of functions with one of some last names from libraries with one of some top-level names."""
+        """Yield the calls of functions with one of some last names from libraries with one of some top-level names.
+
+        Parameters
+        ----------
+        *names
+            Last parts of the functions' full names, such as ``add_argument``.
+        tops
+            First parts of their full names, such as ``argparse``.
+        """
         for module in self._searched:
             for node in self.reachable(module):
                 if isinstance(node, ast.Call):
@@ -57,6 +65,13 @@ class Source(Names):
 
         The name may be a variable, also of a function, or an attribute (``self.parser``). Functions that give the same
         name to another object are left out.
+
+        Parameters
+        ----------
+        made
+            The call that makes the object.
+        *names
+            Names of the methods.
         """
         owners = set(self._names_of(made))
         within = self._around(made) if owners else None
@@ -114,7 +129,15 @@ class Source(Names):
             yield from in_order(statement)
 
     def value(self, module: Module, node: ast.expr | None, depth: int = 0) -> Any:
-        """Return the value of an expression: a constant, list, dict, or enum member; UNKNOWN if a run tells it."""
+        """Return the value of an expression: a constant, list, dict, or enum member; UNKNOWN if a run tells it.
+
+        Parameters
+        ----------
+        module, node
+            A module, and an expression in it.
+        depth
+            Number of expressions around this one; UNKNOWN is returned beyond `MAX_DEPTH`.
+        """
         if node is None or depth > MAX_DEPTH:
             return UNKNOWN
         try:
@@ -123,7 +146,13 @@ class Source(Names):
             return UNKNOWN
 
     def string(self, module: Module, node: ast.expr | None) -> str | None:
-        """Return the value of an expression if it is a text; None otherwise."""
+        """Return the value of an expression if it is a text; None otherwise.
+
+        Parameters
+        ----------
+        module, node
+            A module, and an expression in it. A text with characters that can't be shown gives None.
+        """
         value = self.value(module, node)
         return str(value) if isinstance(value, str) and printable(value) == value else None
 
@@ -195,7 +224,13 @@ class Source(Names):
         return UNKNOWN
 
     def members(self, module: Module, node: ast.stmt) -> list[Member]:
-        """Return the members of an enum; nothing for other classes."""
+        """Return the members of an enum; nothing for other classes.
+
+        Parameters
+        ----------
+        module, node
+            A module, and a class in it. Names that begin with an underscore are no members.
+        """
         if not isinstance(node, ast.ClassDef) or not self._is_enum(module, node):
             return []
         found: list[Member] = []

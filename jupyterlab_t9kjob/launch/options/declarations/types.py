@@ -178,7 +178,15 @@ def enum_name(member: Any) -> Any:
 
 
 def annotated_call(found: Type, *names: str) -> ast.Call | None:
-    """Return the call of a function with one of some names among the arguments of ``Annotated``."""
+    """Return the call of a function with one of some names among the arguments of ``Annotated``.
+
+    Parameters
+    ----------
+    found
+        The type, with the arguments of ``Annotated`` as its metadata.
+    *names
+        Last parts of the function's name.
+    """
     for node in found.metadata:
         if isinstance(node, ast.Call) and (dotted(node.func) or "").rpartition(".")[2] in names:
             return node

@@ -48,10 +48,27 @@ class Calls(LibraryCalls):
 
     @abstractmethod
     def execute(self, body: list[ast.stmt], scope: Scope) -> str:
-        """Follow statements and return how they end."""
+        """Follow statements and return how they end.
+
+        Parameters
+        ----------
+        body, scope
+            The statements, and the scope whose names they bind.
+
+        Returns
+        -------
+        str
+            ``next``, ``return``, ``break``, ``continue``, or ``stop`` if the program ends.
+        """
 
     def call(self, node: ast.Call, scope: Scope) -> Value:
-        """Return the result of a call, which is put off if it leads to no option."""
+        """Return the result of a call, which is put off if it leads to no option.
+
+        Parameters
+        ----------
+        node, scope
+            The call, and the scope in which its arguments are evaluated.
+        """
         if isinstance(node.func, ast.Name) and node.func.id == "super":
             return self._super(node, scope)
         function = self.evaluate(node.func, scope)
@@ -83,7 +100,24 @@ class Calls(LibraryCalls):
         return any(isinstance(value, ListValue | DictValue) or self._leads(value) for value in values)
 
     def invoke(self, function: Value, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
-        """Return the result of a call with evaluated arguments; `args` is None if they are not all known."""
+        """Return the result of a call with evaluated arguments; `args` is None if they are not all known.
+
+        Parameters
+        ----------
+        function
+            What is called. Code that is not known gets its arguments, but is not followed.
+        args
+            Positional arguments; None if they are not all known.
+        kwargs
+            Keyword arguments. The key `REST` stands for others that are not known.
+        node, scope
+            The call in the program, and its scope.
+
+        Raises
+        ------
+        Stop
+            If the call ends the program.
+        """
         match function:
             case FunctionValue():
                 return self._function(function, args, kwargs)

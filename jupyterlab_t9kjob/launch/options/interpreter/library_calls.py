@@ -80,7 +80,7 @@ class LibraryCalls(Expressions):
 
     @abstractmethod
     def invoke(self, function: Value, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
-        """Return the result of a call with evaluated arguments; see `Calls`."""
+        """Return the result of a call with evaluated arguments; the parameters are those of `Calls.invoke`."""
 
     def _leads(self, value: Value) -> bool:
         """Return True if a function that gets a value can add options with it."""
@@ -138,7 +138,15 @@ class LibraryCalls(Expressions):
         return made if made is not None else UNKNOWN
 
     def search(self, value: Value, *, first: bool) -> None:
-        """Add folders to those in which Python searches for modules; `value` is a folder or a list of folders."""
+        """Add folders to those in which Python searches for modules; `value` is a folder or a list of folders.
+
+        Parameters
+        ----------
+        value
+            A folder or a list of folders. Relative ones begin in the folder of the script.
+        first
+            True to search the folders before those that are known, False to search them after these.
+        """
         for folder in [value] if isinstance(value, str) else operators.items_of(value) or []:
             if isinstance(folder, str) and folder:
                 here = os.path.dirname(self.modules.main.path)  # noqa: PTH120
@@ -189,7 +197,15 @@ class LibraryCalls(Expressions):
                     parser.actions.append(Unnamed(node.lineno, scope.module, function.removeprefix("builtins.")))
 
     def set_attribute(self, owner: Value, name: str, value: Value) -> None:
-        """Set an attribute of an instance, class, parser or module."""
+        """Set an attribute of an instance, class, parser or module.
+
+        Parameters
+        ----------
+        owner
+            The object, or `Either` for one of several. Other values are ignored.
+        name, value
+            The attribute, and its new value.
+        """
         for each in owner.values if isinstance(owner, Either) else (owner,):
             if isinstance(each, Parser | Action):
                 set_attribute(each, name, self.force(value))

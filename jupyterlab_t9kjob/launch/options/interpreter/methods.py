@@ -165,7 +165,13 @@ def _drop(heap: Heap, value: DictValue, key: Value) -> None:
 
 
 def havoc(heap: Heap, value: Value) -> None:
-    """Make the contents of a list or dict unknown."""
+    """Make the contents of a list or dict unknown.
+
+    Parameters
+    ----------
+    heap, value
+        The heap that writes the change, and the list or dict. Other values are ignored.
+    """
     if isinstance(value, ListValue):
         heap.write(value, "items", UNKNOWN)
     elif isinstance(value, DictValue):

@@ -87,7 +87,15 @@ class Modules:
         return True
 
     def add_folder(self, path: str, *, first: bool = True) -> None:
-        """Add a folder to those in which Python searches for modules."""
+        """Add a folder to those in which Python searches for modules.
+
+        Parameters
+        ----------
+        path
+            The folder. It is ignored if it is known or if there are 50 folders.
+        first
+            True to search it before the others.
+        """
         if path not in self.search and len(self.search) < 50:
             self.search.insert(0 if first else len(self.search), path)
 
@@ -126,7 +134,15 @@ class Modules:
         return None
 
     def submodule(self, package: Module, name: str) -> Module | None:
-        """Return a module in a package; None if there is none."""
+        """Return a module in a package; None if there is none.
+
+        Parameters
+        ----------
+        package
+            The package. Other modules have no submodules.
+        name
+            Name of the module without the package.
+        """
         if package.package is None or not name.isidentifier():
             return None
         return self._module(package.package, name, f"{package.name}.{name}")
@@ -249,7 +265,15 @@ def installed_folders(top: str, contains: Callable[[str], bool]) -> list[str]:
 
 
 def is_module(folder: str, name: str) -> bool:
-    """Return True if Python finds a module in a folder: a file, a package, or a folder with Python files."""
+    """Return True if Python finds a module in a folder: a file, a package, or a folder with Python files.
+
+    Parameters
+    ----------
+    folder
+        A folder in which Python searches.
+    name
+        Name of the module, without dots.
+    """
     base = os.path.join(folder, name)
     try:
         if os.path.isfile(f"{base}.py") or os.path.isfile(f"{base}/__init__.py"):

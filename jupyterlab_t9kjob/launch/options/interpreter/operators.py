@@ -68,7 +68,15 @@ def bounded(value: Value) -> Value:
 
 
 def written(value: int | float, text: str) -> Value:
-    """Return a number that remembers how the source writes it."""
+    """Return a number that remembers how the source writes it.
+
+    Parameters
+    ----------
+    value
+        The number. A bool is returned as it is.
+    text
+        The number in the source, such as ``1e-3``.
+    """
     if isinstance(value, bool) or text == repr(value):
         return value
     result: WrittenInt | WrittenFloat = WrittenInt(value) if isinstance(value, int) else WrittenFloat(value)
@@ -96,7 +104,15 @@ def items_of(value: Value) -> list[Value] | None:
 
 
 def binary(op: ast.operator, left: Value, right: Value) -> Value:
-    """Return the result of an operator; UNKNOWN if it is not known or too large."""
+    """Return the result of an operator; UNKNOWN if it is not known or too large.
+
+    Parameters
+    ----------
+    op
+        The operator.
+    left, right
+        Its operands. Results above `MAX_STRING`, `MAX_ITEMS` or `MAX_NUMBER` count as too large.
+    """
     if isinstance(op, ast.Div) and isinstance(left, str) and isinstance(right, str):
         return PathText(f"{left.rstrip('/')}/{right}".removeprefix("./") if not right.startswith("/") else right)
     if isinstance(op, ast.Add) and isinstance(left, ListValue) and isinstance(right, ListValue):
@@ -129,7 +145,15 @@ def _harmless(op: ast.operator, left: Value, right: Value) -> bool:
 
 
 def format_percent(text: str, arguments: Value) -> Value:
-    """Return the result of the ``%`` operator on a string."""
+    """Return the result of the ``%`` operator on a string.
+
+    Parameters
+    ----------
+    text
+        The string. A width of 4 digits or more, or ``*``, gives UNKNOWN.
+    arguments
+        The right operand: a constant, a tuple of constants, or a dict.
+    """
     if isinstance(arguments, DictValue):
         arguments = {key: value for key, value in arguments.contents.items() if is_constant(value)}
     elif not is_constant(arguments):
@@ -171,7 +195,15 @@ def plain(value: Value) -> Value:
 
 
 def compare(op: ast.cmpop, left: Value, right: Value) -> Value:
-    """Return the result of a comparison: True, False or UNKNOWN."""
+    """Return the result of a comparison: True, False or UNKNOWN.
+
+    Parameters
+    ----------
+    op
+        The comparison: ``==``, ``<``, ``in``, ``is`` …
+    left, right
+        Its operands.
+    """
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return UNKNOWN
     if isinstance(op, ast.Is | ast.IsNot):
@@ -211,7 +243,15 @@ def truth(value: Value) -> bool | None:
 
 
 def subscript(value: Value, key: Value) -> Value:
-    """Return an item of a constant, list or dict."""
+    """Return an item of a constant, list or dict.
+
+    Parameters
+    ----------
+    value
+        The container. Other values give UNKNOWN.
+    key
+        Index, slice or key. A missing item gives UNKNOWN.
+    """
     try:
         if isinstance(value, DictValue):
             return value.contents.get(key, UNKNOWN) if is_constant(key) else UNKNOWN
@@ -228,5 +268,11 @@ def subscript(value: Value, key: Value) -> Value:
 
 
 def equal(left: Value, right: Value) -> bool:
-    """Return True if two values are known and equal."""
+    """Return True if two values are known and equal.
+
+    Parameters
+    ----------
+    left, right
+        The values. Lists and dicts never count as equal.
+    """
     return is_constant(left) and is_constant(right) and bool(left == right)

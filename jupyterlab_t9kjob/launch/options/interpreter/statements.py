@@ -11,7 +11,6 @@ from .calls import Calls
 from .expressions import MAX_LOOP
 from .module import Module
 from .modules import Modules, is_search_path
-from .operators import truth
 from .state import Branch, State, Stop, negation
 from .values import (
     UNKNOWN,
@@ -189,7 +188,7 @@ class Interpreter(Calls):
         return CONTINUE
 
     def _If(self, node: ast.If, scope: Scope) -> str:
-        known = truth(self.need(node.test, scope))
+        known = operators.truth(self.need(node.test, scope))
         if known is not None:
             return self.execute(node.body if known else node.orelse, scope)
         text = self.condition(node.test)
@@ -234,7 +233,7 @@ class Interpreter(Calls):
 
     def _While(self, node: ast.While, scope: Scope) -> str:
         self._forget([], node.body, scope)
-        known = truth(self.need(node.test, scope))
+        known = operators.truth(self.need(node.test, scope))
         if known is False:
             return NEXT
         return self._maybe(None if known else f"while {self.condition(node.test)}", node.body, scope)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 if TYPE_CHECKING:
-    from .modules import Module
+    from .module import Module
 
 Value: TypeAlias = Any
 """A Python constant or an instance of a class of this module."""
