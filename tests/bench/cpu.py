@@ -1,4 +1,4 @@
-"""What a process, and the main thread of a page, take of the processor."""
+"""Measures the CPU time of a process, and of the main thread of a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def meter(page: Page) -> CDPSession:
 
 
 class Session(Protocol):
-    """What is needed of who speaks to a page; Playwright's `CDPSession` is one."""
+    """A DevTools session with a page, such as Playwright's `CDPSession`."""
 
     def send(self, method: str, /) -> dict[str, Any]:
         """Ask the page."""

@@ -1,4 +1,4 @@
-"""What an open lab takes of the processor while nothing happens, against the same lab with the extension switched off.
+"""Measures the CPU time of an open, idle lab, with the extension and without it.
 
 A namespace with many quiet jobs; the page shows the sidebar, then hides it, and is then itself behind another tab.
 """

@@ -114,7 +114,7 @@ def gestures(page: Page) -> dict[str, Callable[[], None]]:
 
 
 class Measured:
-    """What was measured, by name, in the order in which it came."""
+    """Measured values by name, in the order of the measurements."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[float]] = {}

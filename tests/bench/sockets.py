@@ -1,4 +1,4 @@
-"""What many open pages cost the API server, against one: watches and log streams that its audit log shows as open."""
+"""Counts the watches and log streams that one page and many pages have open, from the API server's audit log."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ def api_server(kube: Kube) -> Iterator[Callable[[str], Awaitable[Any]]]:
 
 
 def settings(volume: Volume) -> dict[str, Any]:
-    """What an administrator says to a lab that is no pod."""
+    """Settings that an administrator gives to a lab outside of the cluster."""
     mount = {"claim": volume.claim, "lab_path": str(volume.path), "mount_path": "/t9k/mnt"}
     return {"kubernetes_volumes": [mount]}
 

@@ -1,4 +1,4 @@
-"""What the seeds' manifests run, under the names that they give it: DDP for a machine without GPUs or downloads."""
+"""DDP training that the seeds' manifests run, for a machine without GPUs or downloads."""
 
 import argparse
 import os

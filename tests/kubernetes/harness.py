@@ -1,4 +1,4 @@
-"""What the cluster's tests are written with: a client that waits for things, volumes, the controller's process."""
+"""Helpers of the cluster tests: a client that waits for states, volumes, the controller's process."""
 
 from __future__ import annotations
 

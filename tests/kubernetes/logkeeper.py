@@ -82,7 +82,7 @@ class Keeper:
         return self._stream(path, params, **options)
 
     def follows(self, stream: str) -> bool:
-        """Whether the log is written here and now."""
+        """Return True if this lab writes the log now."""
         return bool(self.logs._tasks)
 
     # -- what there is ------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class Paper:
 
 
 def _takes_pods(node: dict[str, Any] | None) -> bool:
-    """Whether the cluster has taken note that a node is ready: each begins with a taint that says that it is not."""
+    """Return True if the cluster has removed the taint `not-ready`, which each new node has."""
     return node is not None and all(taint["key"] != NOT_READY for taint in node["spec"].get("taints", []))
 
 

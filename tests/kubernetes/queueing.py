@@ -84,7 +84,7 @@ def tell(kube: Kube, plural: str, name: str, status: Json, namespace: str | None
 
 
 class Kueue:
-    """What Kueue's controllers do to one job, by hand.
+    """Acts on one job as Kueue's controllers do.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an account may do, what a cluster has, and what is said of both while they change."""
+"""Permissions of an account, kinds of a cluster, and what the API returns while they change."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ async def test_a_kind_comes_and_goes(kube: Kube, image: str, tmp_path: Path, mon
 async def test_a_kind_that_is_not_there_for_a_moment_keeps_its_jobs(
     kube: Kube, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As with a proxy, or an API server that starts; however often somebody refreshes meanwhile."""
+    """A proxy or a starting API server answers 404 for a moment; users may refresh meanwhile."""
     monkeypatch.setattr(kind_availability, "MISSING_SECONDS", 600.0)
     missing = False
 

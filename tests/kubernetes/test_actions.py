@@ -1,4 +1,4 @@
-"""What can be done to a job in a cluster: pause, resume, stop, delete, run again; and what stays of it."""
+"""Actions on a job in a cluster: pause, resume, stop, delete, rerun; and the record that remains."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ async def test_run_again(kube: Kube, image: str, tmp_path: Path) -> None:
 
 
 async def test_jobs_of_others(kube: Kube, image: str, tmp_path: Path) -> None:
-    """What kubectl has made is listed, read and acted on like one's own, and is kept once somebody has opened it."""
+    """Jobs created with kubectl are listed and take actions like the lab's own; an opened one gets a record."""
     async with serving(kube, image, tmp_path, owner="somebody") as bench:
         made = await asyncio.to_thread(kube.create, PLURALS["t9k"], trainingjob("others", image, replicas=2))
         uid = made["metadata"]["uid"]

@@ -1,4 +1,4 @@
-"""What is free in a cluster, against what kubectl says of it: nodes and pods on paper, and jobs that run."""
+"""Free resources of a cluster, compared with kubectl: for nodes and pods without machines, and for running jobs."""
 
 from __future__ import annotations
 
@@ -303,7 +303,7 @@ async def test_little_rights(kube: Kube, image: str, paper: Paper, account: Acco
 
 
 async def test_a_cluster_that_does_not_answer(kube: Kube, image: str, tmp_path: Path) -> None:
-    """What was known stays, with the time when it was right; at its return it is right again."""
+    """The last known capacity stays, with its time, and is updated when the cluster answers again."""
     async with Between(kube=kube) as between:
         kubeconfig = between.kubeconfig(tmp_path)
         async with serving(kube, image, tmp_path, kubeconfig=kubeconfig) as bench:

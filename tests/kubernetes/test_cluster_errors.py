@@ -1,4 +1,4 @@
-"""What a cluster does to jobs, as each of them says it: a reason, and what to do about it.
+"""Failures that a cluster causes: each job has a reason and a hint.
 
 All is made by the cluster itself: its admission, scheduler, kubelet and controllers. Only a node's life and a CSI
 driver's answer are the tests' own, on nodes that are there for them alone and run nothing.
@@ -115,7 +115,7 @@ def webhook(kube: Kube, image: str) -> Iterator[None]:
     kube.create("validatingwebhookconfigurations", {"metadata": {"name": name}, "webhooks": hooks})
 
     def works() -> bool:
-        """Whether the API server asks it by now, and it answers."""
+        """Return True if the API server already calls the webhook and the webhook answers."""
         container = {"name": "a", "image": image}
         pod = {"metadata": {"generateName": "try-", "labels": {MARK: "refuse"}}, "spec": {"containers": [container]}}
         try:

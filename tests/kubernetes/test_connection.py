@@ -184,7 +184,7 @@ async def test_a_kind_that_comes_and_goes(kube: Kube, connect: Connect) -> None:
 
 
 async def test_what_somebody_else_may_not_do(kube: Kube, admin: Json, weak: str, connect: Connect) -> None:
-    """As an administrator who acts as a service account; a right that comes later is noticed."""
+    """An administrator impersonates a service account; a permission that is granted later is noticed."""
     api = await connect({**admin["user"], "as": f"system:serviceaccount:{kube.namespace}:{weak}"})
     assert await api.may("list", "", "pods", kube.namespace)
     assert not await api.may("list", "", "configmaps", kube.namespace)
@@ -209,7 +209,7 @@ async def test_what_somebody_else_may_not_do(kube: Kube, admin: Json, weak: str,
 
 
 async def test_a_plugin_whose_token_is_taken_back(kube: Kube, weak: str, connect: Connect, tmp_path: Path) -> None:
-    """It runs `kubectl create token`; the first token is bound to a Secret, and void when that is deleted."""
+    """The plugin runs `kubectl create token`. The first token is bound to a Secret and invalid once that is deleted."""
     secret = {"metadata": {"name": "anchor"}, "type": "Opaque"}
     await asyncio.to_thread(kube.create, "secrets", secret)
     kubectl = shlex.split(os.environ.get("T9KJOB_KUBECTL", "kubectl"))

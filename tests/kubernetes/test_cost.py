@@ -1,4 +1,4 @@
-"""What many open pages cost the API server, by its own audit log: as much as one does."""
+"""Many open pages cost the API server as much as one page does, by its audit log."""
 
 from __future__ import annotations
 

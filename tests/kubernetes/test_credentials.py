@@ -559,7 +559,7 @@ async def test_a_plugin_gives_certificates_and_new_ones_when_they_are_refused(
 async def test_a_server_with_a_new_authority_is_another_cluster(
     configure: Configure, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when a test cluster is made anew: what asks for the old one's jobs must not be answered by the new one."""
+    """A test cluster was created again: the new one must not answer requests about the old one's jobs."""
     (home / "new").mkdir()
     async with FakeApi(Certificates(home)) as server:
         configure(cluster_of(server))

@@ -1,4 +1,4 @@
-"""What waits for a slow cluster, and what does not."""
+"""Requests that wait for a slow cluster, and those that do not."""
 
 from __future__ import annotations
 

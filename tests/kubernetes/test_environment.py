@@ -1,4 +1,4 @@
-"""What every other test here builds on: DDP over two pods through kubectl alone, for each kind."""
+"""DDP over two pods through kubectl alone, for each kind: the other tests of this folder rely on it."""
 
 from __future__ import annotations
 

@@ -274,7 +274,7 @@ async def test_a_fault_is_lived_through(
 async def test_streams_that_fall_silent_are_found_while_a_page_is_open(
     others: str, kube: Kube, image: str, tmp_path: Path
 ) -> None:
-    """Whatever else is open: a load balancer forgets all connections, or only those that were quiet for long."""
+    """A load balancer drops all connections, or only those that were idle for long."""
     async with (
         Between(kube=kube) as between,
         serving(kube, image, tmp_path, kubeconfig=between.kubeconfig(tmp_path, {"token": "x"})) as bench,

@@ -1,4 +1,4 @@
-"""What a cluster has no room for is said before submission, and of the job that was submitted all the same."""
+"""A job that does not fit into the cluster: the check before submission, and the reason of the submitted job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the kinds make of real jobs: phases, replicas and attempts through restarts, pauses and ends."""
+"""Phases, replicas and attempts of real jobs of each kind through restarts, pauses and ends."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def test_a_name_that_is_taken_in_the_cluster(lab: Lab, kube: Kube, image: str) -
 
 
 def test_a_manifest_that_was_copied_from_a_cluster(lab: Lab, kube: Kube, image: str) -> None:
-    """Of the job that it was, nothing is left: neither its owner, without whom it would be collected, nor its end."""
+    """The status and the owner of the old job are removed: with the owner, the new job would be garbage-collected."""
     spec = small(form(lab, "proj/train.py", "kubeflow")["spec"], image, name="copied-1", paused=True)
     first = lab.ask("POST", "jobs", body={"engine": "kubeflow", "spec": spec, "request_id": "copied-0001"})
     assert first.status == 201, first.body

@@ -1,4 +1,4 @@
-"""What a real API server can't be made to do to one who follows logs: it is pretended."""
+"""Faults of log streams that a real API server does not produce on demand; a fake server plays them."""
 
 from __future__ import annotations
 
@@ -377,7 +377,7 @@ async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path, monk
 
 
 async def test_a_pod_in_its_place_takes_nothing_from_what_was_followed_to_its_end(tmp_path: Path):
-    """It has the same name, and is asked before the watch tells of it."""
+    """The new pod has the same name, and its log is requested before the watch reports it."""
     async with bench(tmp_path) as job:
 
         async def last_words(call: Call) -> None:
@@ -398,7 +398,7 @@ async def test_a_pod_in_its_place_takes_nothing_from_what_was_followed_to_its_en
 
 
 async def test_a_pod_that_is_gone_long_after_its_log_seemed_to_end(tmp_path: Path):
-    """As when its node dies: nobody knows what the container wrote since."""
+    """The node died: the later output of the container is unknown."""
     async with bench(tmp_path) as job:
         job.server.acts += [says(lines(0, 5))]
         job.update(running())

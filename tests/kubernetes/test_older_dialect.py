@@ -21,7 +21,7 @@ TRAINING = Path(__file__).with_name("cpu_training.py")
 
 @pytest.fixture(scope="module")
 def image_with_script(kube: Kube, image: str) -> None:
-    """What the page supposes: an image that has the script in its working directory."""
+    """Image with the script in its working directory, as the documentation page assumes."""
     kube.create("configmaps", {"metadata": {"name": "files"}, "data": {"dist_mnist.py": TRAINING.read_text()}})
     kube.choose(image=image, files="files/dist_mnist.py", fit="true")
 

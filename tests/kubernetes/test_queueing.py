@@ -1,4 +1,4 @@
-"""What is kept of the objects that queue jobs, and who comes first of them."""
+"""The stored fields of queue objects, and the order in which their jobs start."""
 
 from __future__ import annotations
 

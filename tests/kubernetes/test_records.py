@@ -1,4 +1,4 @@
-"""What is kept of jobs on disk: it helps where it can, and never stands in the way."""
+"""Records of jobs on disk: they add what the cluster has forgotten, and a damaged one does no harm."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def follow(_between: Between, call: Call) -> None:
 
 
 async def test_clusters_at_the_same_address_are_not_mixed(kube: Kube, image: str, tmp_path: Path) -> None:
-    """As by two port-forwards, one after the other: they differ in their certificate authority."""
+    """Two port-forwards use one address in turn; the clusters differ in their certificate authority."""
     here, there = (Certificates(tmp_path / name) for name in ("here", "there"))
     async with Between(kube=kube, certificates=here) as one:
         kubeconfig = one.kubeconfig(tmp_path)

@@ -284,7 +284,7 @@ async def begin_and_hang(call: Call) -> None:
 async def test_where_no_watch_comes_through_the_list_is_taken_again(
     server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As with a proxy that waits for the end of an answer before it hands it on."""
+    """A proxy buffers each answer until its end."""
     monkeypatch.setattr(informer, "SILENCE_SECONDS", 0.3)
     server.faults += [("watch", begin_and_hang)] * 4
     follower.collection.start()
@@ -646,7 +646,7 @@ async def test_a_cluster_that_answers_no_probe_is_said_to_be_silent(
 async def test_connections_that_are_kept_for_the_next_request_may_be_dead_too(
     page: None, server: FakeApi, follower: Follower, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are left at the first request that gets no answer; the one that follows it finds the stream silent."""
+    """The first request without an answer makes the client leave them; the next one finds the silent stream."""
     follower.api.attended.clear()
     await stands(server, follower)
     await asyncio.gather(*(follower.api.get("/version") for _ in range(5)))
@@ -673,7 +673,7 @@ async def test_a_probe_that_is_refused_proves_nothing(
 
 
 async def test_a_silent_stream_whose_history_is_gone(page: None, server: FakeApi, follower: Follower) -> None:
-    """As behind a load balancer that keeps connections to an API server that was started again."""
+    """A load balancer keeps the connections to an API server that was restarted."""
     await stands(server, follower)
     server.fall_silent()
     await server.remove("a")

@@ -1,4 +1,4 @@
-"""What creating a job leaves on disk, and what is refused before."""
+"""Files that the creation of a job writes, and requests that are refused before."""
 
 from __future__ import annotations
 

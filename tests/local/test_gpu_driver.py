@@ -1,4 +1,4 @@
-"""What a machine's GPUs are and who uses them, told by a pretended driver."""
+"""GPUs of a machine and their users, as a fake driver reports them."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ async def test_who_uses_a_gpu(driver: Any, engine: LocalEngine, sleeper: Callabl
 
 @pytest.fixture
 def strangers_process() -> Iterator[psutil.Process]:
-    """Of another user, if root may be had for that or is another one."""
+    """Return a process of another user: a child of the user nobody if root runs the test, else process 1."""
     if os.geteuid() != 0:
         yield psutil.Process(1)
         return

@@ -1,4 +1,4 @@
-"""The same as `test_devices` on real hardware; one GPU is enough for most.
+"""The tests of `test_devices` on real GPUs; one GPU is enough for most of them.
 
 Jobs speak to CUDA through its library (`libcuda`), so only training needs a torch that has CUDA.
 """

@@ -64,7 +64,7 @@ def line_of(rank: int, number: int) -> str:
 
 
 async def test_every_line_of_every_rank(lab: Lab) -> None:
-    """As fast as Python writes: there once and in order in the files, while it is followed, in pages, as it was."""
+    """Python writes at full speed; files, the followed log and pages have each line once and in order."""
     ident = await submitted(
         lab,
         f"""

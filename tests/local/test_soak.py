@@ -46,7 +46,7 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 
 @dataclass
 class Held:
-    """What a server holds."""
+    """Resources that a server holds."""
 
     rss: int
     objects: Counter[str]

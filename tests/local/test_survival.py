@@ -1,4 +1,4 @@
-"""What a job survives: the death of servers and supervisors, and processes that won't end."""
+"""Jobs survive the death of servers and supervisors, and processes that do not end."""
 
 from __future__ import annotations
 

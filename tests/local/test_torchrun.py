@@ -97,7 +97,7 @@ async def test_of_two_failures_the_cause_is_named_not_its_echo(bench: Bench) -> 
 
 
 async def test_gloos_race_at_exit_has_a_hint(bench: Bench) -> None:
-    """What pytorch#190489 looks like; the race itself is too rare to wait for."""
+    """The output of pytorch#190489 is played; the race itself is too rare to wait for."""
     job = await bench.submit(
         """
         import os, sys, traceback

@@ -1,4 +1,4 @@
-"""What is wanted of a job: it is brought about whoever dies meanwhile, and a weaker wish displaces no stronger one."""
+"""Requested actions on a job are carried out even if processes die; a weaker one never replaces a stronger one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may: every route and socket without a token, with an authorizer that denies, from another origin."""
+"""Access to every route and socket: without a token, with an authorizer that denies, from another origin."""
 
 from __future__ import annotations
 

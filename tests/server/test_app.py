@@ -206,7 +206,7 @@ async def test_a_page_that_comes_back_starts_nothing(fakes: SimpleNamespace, app
 
 
 def test_loading_imports_nothing_heavy():
-    """What the server's start pays; the rest is imported by the hook, when the address has been printed."""
+    """Imports at the server's start; the hook imports the rest after the address was printed."""
     code = """
 import json, sys
 import jupyter_server.serverapp

@@ -547,7 +547,7 @@ async def test_hostile_lines_are_text(engine: FakeEngine, open_page, api):
 
 
 async def test_a_line_keeps_its_time(engine: FakeEngine, open_page, monkeypatch):
-    """What is followed has the time that is read later; a line that has none yet waits for it."""
+    """A followed line has the same time as when it is read later; a line without a time waits for it."""
     monkeypatch.setattr(sources, "SETTLING", 600.0)
     job = engine.put()
     log = engine.stream(job, OUT).write(b"zero\n", time=1000.0)
@@ -567,7 +567,7 @@ async def test_a_line_keeps_its_time(engine: FakeEngine, open_page, monkeypatch)
 
 
 async def test_what_nobody_gives_a_time_is_shown_all_the_same(engine: FakeEngine, open_page):
-    """Of a job whose supervisor has died; later writes do not take it back."""
+    """The supervisor of the job has died; later writes do not remove the line."""
     job = engine.put()
     log = engine.stream(job, OUT).write(b"last words\n")
     page = await open_page("jobs", job.id, "logs")

@@ -200,7 +200,7 @@ PIECES = [
 def test_the_lines_are_those_that_python_finds(
     tmp_path_factory, monkeypatch, with_re2: bool, pattern: str, data: bytes, regex: bool, case_sensitive: bool
 ):
-    """Whatever engine goes through the bytes; one line after the other, as they are shown, by Python itself."""
+    """Each search engine finds the lines that Python finds when it reads the shown lines one after the other."""
     if with_re2:
         pytest.importorskip("re2")
     with monkeypatch.context() as patches:

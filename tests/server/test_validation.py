@@ -1,4 +1,4 @@
-"""Whatever is sent: a model, or an error in words with a pointer to the field."""
+"""Any body gives a model, or an error with a sentence and a pointer to the field."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Events:
 
 
 class News:
-    """What a manager tells its listeners."""
+    """Notifications that a manager sends to its listeners."""
 
     def __init__(self, manager: TensorBoardManager) -> None:
         self.seen: list[tuple[str, TensorBoard | None]] = []
@@ -217,5 +217,5 @@ def children() -> list[psutil.Process]:
 
 
 def has_own_network(process: psutil.Process) -> bool:
-    """Whether a process is in a network that is not ours."""
+    """Return True if a process has a network namespace of its own."""
     return Path(f"/proc/{process.pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()

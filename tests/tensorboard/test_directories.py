@@ -1,4 +1,4 @@
-"""What happens to log directories: missing, removed, re-linked, unreadable, on disks full, read-only or hanging."""
+"""Log directories that are missing, removed, linked again or unreadable, and disks that are full, read-only or hang."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ async def test_a_link_out_of_the_root(ask: Ask, news: News, jp_root_dir: Path, t
 
 
 async def test_a_link_inside_that_leads_out(ask: Ask, news: News, jp_root_dir: Path, tmp_path: Path) -> None:
-    """It is followed, as the documentation says: event files are shown, and nothing else can be read."""
+    """TensorBoard follows the link, as the documentation says: event files are shown, and nothing else can be read."""
     Events(tmp_path / "scratch" / "big").add("loss", [4.0])
     (tmp_path / "scratch" / "secret.txt").write_text("secret")
     (jp_root_dir / "log").mkdir()

@@ -1,4 +1,4 @@
-"""What the proxy lets through, and what it does not."""
+"""Requests that the proxy passes on, and those that it refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens to processes: they are killed, they hang, the server is killed, many are started at once."""
+"""TensorBoard processes that are killed or hang, a killed server, and many starts at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def family(process: psutil.Process) -> list[psutil.Process]:
 
 
 def _shows(process: psutil.Process, log_dir: Path) -> bool:
-    """Whether a TensorBoard reads a directory: its data server's arguments tell."""
+    """Return True if a TensorBoard reads a directory, by the arguments of its data server."""
     return any(f"--logdir={log_dir}" in child.cmdline() for child in process.children())
 
 
@@ -124,7 +124,7 @@ async def test_it_hangs(
 
 
 async def test_one_that_hangs_holds_up_nobody(ask: Ask, jp_root_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a network disk that does not answer, its processes and their data servers do nothing, not even end."""
+    """Its processes and data servers are stopped and do not end, as on a network disk that does not answer."""
     for name in ("hung", "well"):  # with folders in them, for an empty one is shown through a link that names its run
         (jp_root_dir / name / "run").mkdir(parents=True)
     hung, well = [await opened(ask, paths=[name]) for name in ("hung", "well")]

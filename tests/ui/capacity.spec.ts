@@ -1,4 +1,4 @@
-/** What of a cluster is free, without one: in the sidebar, by node, and beside the form's fields. */
+/** Free resources of a fake cluster: in the sidebar, by node, and beside the form's fields. */
 import type {
   IJupyterLabPageFixture,
   JupyterLabPage

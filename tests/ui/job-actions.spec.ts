@@ -1,4 +1,4 @@
-/** What can be done to a job, and what is said when it ends badly. */
+/** Actions on a job, and the messages when it fails. */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import type { Job } from '../../src/api/types';
 import {

@@ -1,4 +1,4 @@
-/** Whatever a script writes is shown as text: nothing of it is executed, nothing breaks the log. */
+/** Any output of a script is shown as text: nothing is executed, and nothing breaks the log. */
 import type { Locator } from '@playwright/test';
 import {
   expect,
@@ -32,7 +32,7 @@ lines = [
 write(b"\\n".join(lines) + b"\\n")
 `;
 
-/** What is shown of the line that contains a text. */
+/** Shown text of the line that contains a text. */
 function row(log: Locator, text: string): Locator {
   return log.locator('.jp-t9k-LogRow').filter({ hasText: text });
 }

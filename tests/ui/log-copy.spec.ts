@@ -12,7 +12,7 @@ import {
 } from './helpers/lab';
 
 const LINES = 1_000_000;
-/** What src/logs/loading/window.ts holds, and a page that has just come. */
+/** Lines that src/logs/loading/window.ts holds, and one more page. */
 const MOST_HELD = 11_000;
 
 /** Worker 0 counts, with less than the 10 MB that are copied; with what worker 1 writes it is more. */

@@ -1,4 +1,4 @@
-/** What is missing of a log in a cluster is said in its place, with its time span. */
+/** A note in the log of a cluster job stands where lines are missing, with their time span. */
 import type { LogLine, LogStream } from '../../src/api/types';
 import { expectAccessible } from './helpers/accessible';
 import { fakeClusterDetail, fakeClusterJobs } from './helpers/clusterJobs';

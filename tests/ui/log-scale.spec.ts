@@ -15,7 +15,7 @@ import {
 const LINES = Number(process.env.T9KJOB_LOG_LINES ?? 1_000_000);
 const RANKS = 4;
 const STEPS = LINES / RANKS;
-/** What src/logs/loading/window.ts holds, and a page that has just come. */
+/** Lines that src/logs/loading/window.ts holds, and one more page. */
 const MOST_HELD = 11_000;
 const MOST_ROWS = 200;
 

@@ -5,7 +5,7 @@ import { fakeDetail, fakeEnded, fakeJob, fakeProgress } from './helpers/fakes';
 import { FakeServer } from './helpers/fakeServer';
 import { expect, jobTab, openSidebar, run, test } from './helpers/lab';
 
-/** What may be in the document of a list: what is in view, and as much again. */
+/** Largest number of rows in the document: the visible ones, and as many again. */
 const MOST_ROWS = 120;
 
 test.use({ autoGoto: false });

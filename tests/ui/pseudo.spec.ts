@@ -43,7 +43,7 @@ class Walk {
     private readonly _data: RegExp
   ) {}
 
-  /** What is wrong, by the name of the page. */
+  /** Problems by the name of the page. */
   readonly found: Record<string, IShown> = {};
 
   /** Look at a part of the page, once it shows what it waits for. */

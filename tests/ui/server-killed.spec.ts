@@ -1,4 +1,4 @@
-/** What is looked at while the server is killed is there again when the server is, and whole. */
+/** Open pages are complete again after the server was killed and restarted. */
 import { expect, test } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import { readFileSync, writeFileSync } from 'fs';

@@ -8,7 +8,7 @@ interface IApp {
   isPluginActivated(id: string): boolean;
 }
 
-/** What the lab may load of ours before any of our pages is opened, in bytes as served without compression. */
+/** Largest size of our code that the lab loads before one of our pages is opened, in uncompressed bytes. */
 const START_LIMIT = 120_000;
 
 test('the lab opens with our plugins, little to load, and no error of ours', async ({

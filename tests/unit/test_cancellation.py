@@ -1,4 +1,4 @@
-"""What runs in loops ends when it is asked to, also in the very moment in which something happens."""
+"""Tasks that run in loops end when they are cancelled, also at the moment of an event."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Nothing:
 
 
 async def ends(stop) -> bool:
-    """Whether something ends."""
+    """Return True if a task ends."""
     _, running = await asyncio.wait({asyncio.ensure_future(stop)}, timeout=PATIENCE)
     return not running
 

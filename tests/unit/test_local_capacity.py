@@ -1,4 +1,4 @@
-"""What is free of this machine."""
+"""Free resources of this machine."""
 
 from jupyterlab_t9kjob.core.engine.info import DeviceInfo, Machine
 from jupyterlab_t9kjob.engines.local.devices.capacity import capacity_of, node_of

@@ -182,7 +182,7 @@ def run_script(folder: Path, *cells: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_all_processes_of_a_job_run_the_commands(tmp_path: Path) -> None:
-    """They write whole files, and take turns with commands that would get in each other's way."""
+    """The processes write whole files, and run commands one after the other if these would disturb each other."""
     cells = (
         "%%writefile sub.py\nVALUE = 7\n",
         "!mkdir -p once && mkdir once/own.$$RANK && sleep 0.1 && ls once | wc -l",

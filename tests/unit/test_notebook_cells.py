@@ -1,4 +1,4 @@
-"""What becomes of each cell of a notebook: choice, parameters, install step, interactive calls, launch commands."""
+"""Cells of a notebook in a job: choice, parameters, install step, interactive calls, launch commands."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""What is read from a script's text."""
+"""Facts that are read from a script's text."""
 
 import sys
 import tracemalloc

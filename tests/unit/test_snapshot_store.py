@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.snapshots.file_list import as_json
 from jupyterlab_t9kjob.snapshots.git import blobs, commits
 from jupyterlab_t9kjob.snapshots.git.blobs import Blobs
 from jupyterlab_t9kjob.snapshots.hashes import StoredFile, digest_of, link_hash, stored_bytes
 from jupyterlab_t9kjob.snapshots.job_code import Copy, _committed, _restore
 from jupyterlab_t9kjob.snapshots.listing import list_files
 from jupyterlab_t9kjob.snapshots.patterns import Ignore
-from jupyterlab_t9kjob.snapshots.store import CREATION, SnapshotStore, _as_json
+from jupyterlab_t9kjob.snapshots.store import CREATION, SnapshotStore
 
 
 def forged(store: SnapshotStore, files: list[StoredFile], **changes: Any) -> str:
@@ -26,7 +27,7 @@ def forged(store: SnapshotStore, files: list[StoredFile], **changes: Any) -> str
     digest = digest_of(files)
     folder = store.folder / digest
     (folder / "jobs").mkdir(parents=True)
-    listed = [{**_as_json(file), **changes} for file in files]
+    listed = [{**as_json(file), **changes} for file in files]
     (folder / "snapshot.json").write_text(json.dumps({"time": "soon", "files": listed}))
     return digest
 

@@ -30,7 +30,7 @@ def now() -> datetime:
 
 
 class Lease:
-    """Who works, of all controllers that run."""
+    """Lease that selects the active one of several running controllers."""
 
     def __init__(self, api: Api) -> None:
         self._api = api

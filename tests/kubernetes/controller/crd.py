@@ -30,7 +30,7 @@ def one_of(*values: str) -> Object:
 
 
 def fixed(schema: Object, name: str) -> Object:
-    """The same, immutable after creation."""
+    """Return a schema whose value is immutable after creation."""
     rule = {"rule": "self == oldSelf", "message": f"{name} is immutable"}
     return {**schema, "x-kubernetes-validations": [rule]}
 

@@ -13,7 +13,7 @@ NOTE = "controller.test/"  # begins the names of annotations that choose
 
 
 def switched_on(config: Object | None) -> bool:
-    """Whether `enabled`, or `enable` in the older dialect, is true."""
+    """Return True if `enabled`, or `enable` in the older dialect, is true."""
     config = config or {}
     return bool(config.get("enabled", config.get("enable", False)))
 

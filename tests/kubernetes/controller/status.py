@@ -1,4 +1,4 @@
-"""What a job's status says (§1.7, §1.8), and what is to be done about its pods (§1.5). Talks to no cluster."""
+"""Computes a job's status (§1.7, §1.8) and the changes of its pods (§1.5), without a connection to a cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def parse(time: str) -> datetime:
 
 @dataclass
 class Plan:
-    """What the controller does next."""
+    """The next actions of the controller."""
 
     status: Object
     create: list[Replica] = field(default_factory=list)

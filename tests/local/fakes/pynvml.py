@@ -57,7 +57,7 @@ class Device:
 
 
 class State:
-    """What the machine has; `error` is raised by the first call, `hangs` holds it up."""
+    """The GPUs of the fake machine. The first call raises `error`, or blocks if `hangs` is true."""
 
     devices: list[Device]
     error: type[NVMLError] | None

@@ -1,4 +1,4 @@
-"""What can't run is refused in words, at its field, and leaves nothing behind."""
+"""Jobs that can't run are refused with a sentence at the field, and leave no files."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ async def test_an_old_notebook(place: Place):
 
 
 async def test_a_refused_notebook_leaves_no_script(place: Place):
-    """What the notebook itself has nothing to do with is refused before its script is written."""
+    """An error in another field is found before the notebook's script is written."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("print(1)")])
     nbformat.write(notebook, place.root / "explore.ipynb")
     spec = await place.form("explore.ipynb")
@@ -414,7 +414,7 @@ async def test_odd_kernels(place: Place, kernelspec: Any):
 
 
 async def test_a_kernel_whose_python_hangs(place: Place, kernelspec: Any, monkeypatch: pytest.MonkeyPatch):
-    """It is asked once, with all that it started ended, and what isn't known is said beside its field."""
+    """The kernel is asked once, its processes are ended, and a note at the field says what is not known."""
     monkeypatch.setattr("jupyterlab_t9kjob.launch.kernels.kernels.PROBE_SECONDS", 3.0)
     python = place.root / "python"
     started = place.root / "started"
@@ -486,7 +486,7 @@ async def test_content_types_and_encodings(place: Place, jp_auth_header: dict[st
 
 
 async def test_a_chunked_body_that_never_ends(place: Place, jp_http_port: int, jp_base_url: str, jp_auth_header: Any):
-    """It is read, for an answer, and not kept; many connections that say nothing keep nobody from being served."""
+    """The body is read and dropped, so that the client gets an answer; many silent connections do not block others."""
     idle = [await asyncio.open_connection("127.0.0.1", jp_http_port) for _ in range(100)]
     for _, writer in idle:
         writer.write(f"GET {jp_base_url}t9kjob/stream HTTP/1.1\r\nHost: x\r\nUpgrade: websoc".encode())

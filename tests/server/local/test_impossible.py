@@ -1,4 +1,4 @@
-"""What certainly can't run is refused at its field: commands that are not there, more than the machine has."""
+"""Jobs that certainly can't run are refused at the field: missing commands, more devices than the machine has."""
 
 from __future__ import annotations
 

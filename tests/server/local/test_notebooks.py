@@ -117,7 +117,7 @@ async def test_the_form_tells_who_runs_commands(place: Place) -> None:
 
 
 async def test_parameters_and_chosen_cells_are_arguments_of_the_job(place: Place, open_page: Any) -> None:
-    """They are kept by the spec, so a repeated job has them too. torchrun is off, so torch is not imported."""
+    """The spec keeps them, so that a rerun has them too. torchrun is off, so torch is not imported."""
     parameters = nbformat.v4.new_code_cell("lr = 0.1\nfast = True", metadata={"tags": ["parameters"]})
     left_out = nbformat.v4.new_code_cell("print('never')", metadata={"tags": ["skip-job"]})
     cells = [parameters, left_out, "answer = input('Go on? ')", "print('lr', lr, fast)"]

@@ -1,4 +1,4 @@
-"""What belongs to a job is its owner's alone; what the server may not read is refused in words."""
+"""Files of a job belong to its owner alone; a file that the server may not read is an error with a sentence."""
 
 from __future__ import annotations
 

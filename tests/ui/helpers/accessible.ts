@@ -1,4 +1,4 @@
-/** What every view has to be for those who can't see it, or use no mouse. */
+/** Checks that a view can be used with a screen reader and without a mouse. */
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from '@jupyterlab/galata';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
@@ -6,7 +6,7 @@ import type { Locator } from '@playwright/test';
 import { measureContrast } from './contrast';
 import { inBothThemes } from './pictures';
 
-/** What axe finds in our widgets, and text whose contrast is too low, in both themes. */
+/** Problems that axe finds in our widgets, and texts with a low contrast, in both themes. */
 export async function expectAccessible(
   page: IJupyterLabPageFixture
 ): Promise<void> {

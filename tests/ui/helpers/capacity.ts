@@ -1,4 +1,4 @@
-/** What a cluster has and what is free of it, as the server would tell of it. */
+/** Capacity of a cluster as the server sends it. */
 import type {
   Amount,
   Capacity,

@@ -174,7 +174,7 @@ export function clusterSpec(): JobSpec {
   };
 }
 
-/** What a check is, but for what it says. */
+/** Fields of a check without its sentence. */
 export function fakeCheck(level: Check['level'], message: string): Check {
   return {
     level,
@@ -196,11 +196,11 @@ interface IFailure extends Partial<ApiError> {
 
 /** Takes the place of the routes that fill, read and submit forms. */
 export class FakeCluster {
-  /** What was asked to be created. */
+  /** Requests that create jobs. */
   readonly created: CreateJob[] = [];
-  /** What the next requests to create a job are answered with. */
+  /** Answers to the next requests that create a job. */
   refusal: IFailure | null = null;
-  /** What is known of a form. */
+  /** Facts about a form. */
   checks: Check[] = [
     fakeCheck(
       'passed',
@@ -208,7 +208,7 @@ export class FakeCluster {
     ),
     fakeCheck('passed', 'The cluster knows every field.')
   ];
-  /** What a form would drop of an edited manifest. */
+  /** Fields of an edited manifest that a form would drop. */
   lost: Check[] = [];
 
   async serve(page: Page): Promise<void> {

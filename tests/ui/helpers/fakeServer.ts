@@ -19,7 +19,7 @@ interface IState {
   capacity?: Capacity;
 }
 
-/** What the page is told by the stream, in place of what is so: for states that are rare or cannot be made. */
+/** Messages that the page gets from a fake stream, for states that are rare or cannot be produced. */
 export class FakeServer {
   constructor(private readonly _page: Page) {}
 

@@ -13,7 +13,7 @@ import type {
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 
-/** Whole seconds since the epoch, so that a duration is what its ends say. */
+/** Time in whole seconds since the epoch, so that durations are whole numbers. */
 export function ago(seconds: number): number {
   return Math.floor(Date.now() / 1000) - seconds;
 }
@@ -182,7 +182,7 @@ export function jobsInAllPhases(): JobSummary[] {
   ];
 }
 
-/** What a job is to do. */
+/** Specification of a job. */
 export function fakeSpec(name: string, log_dirs: string[] = []): JobSpec {
   return {
     name,

@@ -1,4 +1,4 @@
-/** What a person does in the lab, and what the server knows, for the tests. */
+/** Actions of a user in the lab, and requests to the server, for the tests. */
 import { expect, galata, test as base } from '@jupyterlab/galata';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
 import type { APIRequestContext, Locator, Page } from '@playwright/test';

@@ -76,7 +76,7 @@ export function dataOf(answers: unknown): string[] {
   return [...found].filter(word => word.length > 1);
 }
 
-/** What is wrong with the texts of a part of the page. */
+/** Return the problems of the texts in a part of the page. */
 export interface IShown {
   /** Texts and names of controls that did not go through the translator. */
   missed: string[];

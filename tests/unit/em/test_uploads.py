@@ -177,7 +177,7 @@ def test_a_large_file_goes_in_pieces(store: fake.AIStore, monkeypatch: pytest.Mo
 def test_a_file_that_is_written_during_its_upload(
     store: fake.AIStore, monkeypatch: pytest.MonkeyPatch, single: int
 ) -> None:
-    """Of a log that grows, the beginning is uploaded; a file that becomes shorter is an error and no timeout."""
+    """The beginning of a growing log is uploaded; a file that becomes shorter is an error, without a timeout."""
     configure(monkeypatch, store.url, "variable")
     monkeypatch.setattr(client_module, "SINGLE_BYTES", single)
     Path("train.log").write_bytes(b"a" * (4 << 20))

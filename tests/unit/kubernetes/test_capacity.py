@@ -1,4 +1,4 @@
-"""What is free in a cluster: the scheduler's arithmetic, with all that makes it differ from a sum of limits."""
+"""Free resources of a cluster by the scheduler's arithmetic, which differs from a sum of limits."""
 
 from __future__ import annotations
 
@@ -262,6 +262,6 @@ def test_quotas() -> None:
 
 @given(JSON)
 def test_anything_can_stand_anywhere(value: Any) -> None:
-    """What a cluster says may have any shape."""
+    """Any field of the objects may have any shape."""
     assert node_of({"metadata": value, "spec": value, "status": value}, [{"spec": value, "status": value}]).pods >= 0
     assert isinstance(quota_of({"metadata": value, "status": value}), list)

@@ -126,13 +126,13 @@ class Api:
         return {}
 
     async def find(self) -> None:
-        """As `KubeApi` does."""
+        """Do as `KubeApi` does."""
 
     async def close(self) -> None:
-        """As `KubeApi` does."""
+        """Do as `KubeApi` does."""
 
     def wake(self) -> None:
-        """As `KubeApi` does."""
+        """Do as `KubeApi` does."""
 
 
 def reader_of(api: Api, spaces: dict[str, NamespaceWatch] | None = None) -> CapacityService:

@@ -1,4 +1,4 @@
-"""What is told of a cluster."""
+"""State of a cluster as the API returns it."""
 
 from __future__ import annotations
 

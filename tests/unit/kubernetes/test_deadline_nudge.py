@@ -1,4 +1,4 @@
-"""Who is reminded of a deadline, and when."""
+"""Jobs whose controller is reminded of a deadline, and the times."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_repeats_that_the_cluster_keeps_apart_are_folded() -> None:
 
 
 def test_events_of_the_newer_api() -> None:
-    """As the scheduler reports them: a series, microseconds, and `regarding` and `note` where it is read as such."""
+    """The scheduler reports a series and microseconds, and `regarding` and `note` in the newer API."""
     series = {"count": 4, "lastObservedTime": "2026-11-21T10:05:00.500000Z"}
     event = {
         "type": "Warning",

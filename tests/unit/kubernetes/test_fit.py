@@ -1,4 +1,4 @@
-"""Whether a cluster can take a job, and whether it can now, as it is said before submission."""
+"""Checks before submission: a cluster can never take a job, or can not take it now."""
 
 from __future__ import annotations
 

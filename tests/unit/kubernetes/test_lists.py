@@ -1,4 +1,4 @@
-"""What is read of a list while it comes: whatever pieces it comes in, it is what JSON says."""
+"""Lists that are parsed while they arrive: any division into chunks gives the result of `json`."""
 
 import json
 from typing import Any

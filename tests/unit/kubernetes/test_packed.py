@@ -1,4 +1,4 @@
-"""What is kept packed."""
+"""Compressed objects of jobs."""
 
 import pickle
 from random import Random

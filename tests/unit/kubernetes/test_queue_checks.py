@@ -1,4 +1,4 @@
-"""What is said of a job and its queue before it is submitted."""
+"""Checks of a job and its queue before submission."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a PyTorchJob looks like, and what is understood of one."""
+"""PyTorchJobs: rendered from a spec, and read into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a kind can't do, said at the field; and the way from one engine to another."""
+"""Features that a kind lacks, reported at the field; and the conversion from one engine to another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a PyTorchTrainingJob looks like, and what is understood of one."""
+"""PyTorchTrainingJobs: rendered from a spec, and read into one."""
 
 from __future__ import annotations
 
