@@ -362,7 +362,7 @@ class Experiments:
                 if self.library.area(top).is_due:
                     await self.library.search(top)
                 else:
-                    await self.library.look(top, rolling)
+                    await self.library.check(top, rolling)
                 await self._publish_states(top)
                 await self.job_runs.update()
             except Exception:

@@ -353,7 +353,7 @@ class Library:
             known.num, known.stored = num, True
             self.unload(known)
 
-    async def look(self, top: Path, rolling: int) -> None:
+    async def check(self, top: Path, rolling: int) -> None:
         """Check once for changes below a folder, without searching it.
 
         Parameters

@@ -72,10 +72,10 @@ export function isExpression(filter: string): boolean {
 /** Searches words in the texts of jobs. The text of a job is kept until the job changes. */
 export class WordSearch {
   /**
-   * @param _place - Returns the location of a job in words.
+   * @param _location - Returns the location of a job in words.
    */
   constructor(
-    private readonly _place: (job: JobSummary) => string,
+    private readonly _location: (job: JobSummary) => string,
     private readonly _trans: TranslationBundle
   ) {}
 
@@ -97,7 +97,7 @@ export class WordSearch {
         stateWord(stateOf(job), this._trans),
         job.reason?.sentence,
         ownerOf(job),
-        this._place(job),
+        this._location(job),
         job.queue,
         ...job.nodes,
         job.sweep?.name,

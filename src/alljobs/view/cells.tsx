@@ -24,7 +24,7 @@ import {
   gpuHoursText,
   hoursText,
   ownerText,
-  placeText,
+  locationText,
   timeText
 } from './text';
 
@@ -57,7 +57,7 @@ export function cellTitle(
       return time === null ? '' : formatExact(time);
     }
     case 'where':
-      return placeText(job, context.engines, true);
+      return locationText(job, context.engines, true);
     case 'node':
       return job.nodes.join(', ');
     case 'metric':
@@ -78,7 +78,7 @@ export function Cell(props: ICellProps): React.JSX.Element | null {
     case 'owner':
       return <>{ownerText(job, trans)}</>;
     case 'where':
-      return <>{placeText(job, engines, hasNamespaces)}</>;
+      return <>{locationText(job, engines, hasNamespaces)}</>;
     case 'node':
       return <>{nodesText(job.nodes)}</>;
     case 'queue':
@@ -130,7 +130,7 @@ export function SweepCell(props: ISweepCellProps): React.JSX.Element | null {
     case 'owner':
       return shared(job => ownerText(job, trans));
     case 'where':
-      return shared(job => placeText(job, engines, hasNamespaces));
+      return shared(job => locationText(job, engines, hasNamespaces));
     case 'node':
       return shared(job => nodesText(job.nodes));
     case 'queue':

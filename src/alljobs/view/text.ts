@@ -129,7 +129,7 @@ export function ownerText(
 }
 
 /** Return the engine and the namespace of a job: “T9k · demo”. */
-export function placeText(
+export function locationText(
   job: JobSummary,
   engines: readonly EngineInfo[],
   hasNamespaces: boolean

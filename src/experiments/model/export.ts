@@ -1,5 +1,6 @@
 /** Runs as CSV and as code. */
 import { RunRow } from '../../api/types';
+import { csvOf } from '../../common/saveFile';
 import { CellValue, ITableColumn } from './columns';
 
 /** Return the values of a run for the shown columns, by the names of the columns. */
@@ -19,33 +20,20 @@ function valuesOf(
   ];
 }
 
-/** Return runs as CSV with a line of names. Texts that a spreadsheet would run as a formula begin with a quote. */
+/** Return runs as CSV with a row of names. A value that is no number is `nan`. */
 export function runsAsCsv(
   runs: readonly RunRow[],
   columns: readonly ITableColumn[]
 ): string {
-  const lines = runs.map(run =>
-    valuesOf(run, columns).map(([, value]) => csvCell(value))
+  const names = columns
+    .filter(({ kind }) => kind !== 'curve')
+    .map(({ name, kind }) => name || kind);
+  const rows = runs.map(run =>
+    valuesOf(run, columns).map(([, value]) =>
+      Number.isNaN(value) ? 'nan' : value
+    )
   );
-  const names = ['name', 'id'].concat(
-    columns
-      .filter(({ kind }) => kind !== 'curve')
-      .map(({ name, kind }) => name || kind)
-  );
-  return [names.map(csvCell), ...lines]
-    .map(cells => `${cells.join(',')}\r\n`)
-    .join('');
-}
-
-function csvCell(value: CellValue): string {
-  if (value === null) {
-    return '';
-  }
-  if (typeof value === 'number') {
-    return Number.isNaN(value) ? 'nan' : String(value);
-  }
-  const text = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  return csvOf([['name', 'id', ...names], ...rows]);
 }
 
 /** Return Python code that makes a pandas table of the runs. */
