@@ -9,8 +9,8 @@ import pytest
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
 
-# What thousands of tests are collected into stays until the end: searching it for garbage takes a quarter of the
-# collection.
+# The objects of thousands of collected tests live until the end. The garbage collector would search them for a
+# quarter of the collection's time.
 gc.disable()
 
 

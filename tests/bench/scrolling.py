@@ -11,7 +11,7 @@ from lab import TOKEN, Lab, lab
 from playwright.sync_api import Page, sync_playwright
 from tasks import Tasks, busy, describe, record, start_browser
 
-# As in src/logs/model/window.ts.
+# The same number as in src/logs/loading/window.ts.
 WINDOW = 10_000
 LINE = "rank {rank} | epoch {epoch:4d} | step {step:8d} | loss {loss:.6f} | lr 3.0e-04 | 812.4 samples/s"
 SCRIPT = f"""

@@ -58,7 +58,7 @@ from tests.kubernetes.paper import Paper
 from tests.local.lab import Lab
 from tests.server.conftest import EXTENSIONS, api, open_page  # noqa: F401
 
-# That of this machine's test cluster; its kubelet makes no folders, and sees the machine's own.
+# Folder of the volumes of this machine's test cluster, whose kubelet makes no folders and sees those of the machine.
 HERE = Path("/var/lib/t9kjob-cluster/volumes")
 
 

@@ -23,7 +23,7 @@ from tests.patience import PATIENCE
 
 TOKEN = "a-token-of-the-tests"
 OTHERS = ["jupyterlab", "jupyter_lsp", "jupyter_server_terminals", "notebook_shim"]
-# What a server would only lose time with.
+# Stand-ins for modules that the server would load without need.
 SPARED = Path(__file__).with_name("spared")
 # Another machine, as far as the extension asks: its name.
 NAMED = """

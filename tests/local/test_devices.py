@@ -142,7 +142,7 @@ async def test_who_came_first_is_served_first(bench: Bench) -> None:
     assert (await bench.ended(fifth.uid)).phase == "Succeeded"
 
 
-# What ends a job that has all devices, and how.
+# Ways in which a job that has all devices ends.
 DEATHS = (
     "success", "failure", "pause", "stop", "delete", "deadline",
     "supervisor", "guardian and supervisor", "supervisor and guardian",

@@ -184,7 +184,7 @@ def test_one_job_outlives_many_servers(mortal: Mortal, ranks: int) -> None:
     counting = lab.root / "last"
     for _ in range(KILLS):
         if chance.random() < 0.3:
-            # What was answered is done; what was not may be.
+            # An answered request was carried out; one without an answer may have been.
             for action, reached in (("pause", "Paused"), ("resume", "Running")):
                 if action == "pause":
                     _all_count(lab, ident, ranks)  # else there would be an attempt that did not get to count

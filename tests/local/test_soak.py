@@ -172,7 +172,7 @@ async def at_once(do: Callable[[T], Awaitable[Any]], things: Iterable[T]) -> Non
 
 
 async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> None:
-    # What is imported and made once is there after the first third, with its threads.
+    # Modules, caches and threads that are made once exist after the first third of the jobs.
     places = [0, JOBS // 3, JOBS * 2 // 3, JOBS]
     seen = []
     for start, end in itertools.pairwise(places):
@@ -185,8 +185,8 @@ async def test_a_server_holds_no_more_after_many_jobs_than_before(lab: Lab) -> N
     assert all((seen[-1] - seen[0])[name] <= 0 for name in ("tasks", "children", "listening", "runtime"))
     assert grown[-1]["files"] <= 1  # the connection that asked may still be open
     assert seen[-1].threads < 32
-    # What leaks grows with every job. Something else grows once: a list of the last notices becomes full; a timer that
-    # was cancelled keeps its context, and this the last connection, until its time has come.
+    # A leak grows with every job. Other objects grow once: the list of the last notices becomes full, and a cancelled
+    # timer keeps its context, with the last connection, until its time has come.
     leaked = {kind: min(each["objects"][kind] for each in grown) for kind in seen[-1].objects}
     assert sum(leaked.values()) < 2500 + count
     ours = {kind: number for kind, number in leaked.items() if kind.startswith("jupyterlab_t9kjob.")}

@@ -20,7 +20,7 @@ from tests.tensorboard.conftest import Ask, Events, children, has_own_network, o
 
 NOBODY = 65534
 
-# What somebody may try, by the standard library alone; prints what came of it.
+# Attempts of another user, with the standard library alone; prints the results.
 PROBE = r"""
 import json, os, socket, sys
 wish = json.loads(sys.argv[1])

@@ -55,8 +55,7 @@ enabled = false
 [phases.stateful]
 enabled = false
 
-# What fits the schema may still not be possible here: a script that does not exist, a name that is taken, more than the
-# largest body.
+# A request that fits the schema may still fail: the script does not exist, the name is taken, the body is too large.
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", 404, 409, 413, 422]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.em_distribution import files
 
-# Of the standard library, newer than Python 3.8.
+# Parts of the standard library that Python 3.8 lacks.
 NEWER = re.compile(
     r"\.(removeprefix|removesuffix|is_relative_to|with_stem|readlink|bit_count|pairwise|hardlink_to|walk_up)\("
     r"|functools\.cache\b|strict=|itertools\.(pairwise|batched)|usedforsecurity|asyncio\.to_thread|zoneinfo|tomllib"

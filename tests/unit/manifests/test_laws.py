@@ -77,7 +77,7 @@ def test_yaml_reads_back_as_the_same_manifest(kind: Kind, data: st.DataObject) -
 def test_a_manifest_survives_its_spec(name: str) -> None:
     read = read_job((DATA / name).read_text())
     again = render(read.spec, read.kind)
-    # What was read and what is written amount to the same, and nothing that was written is gone.
+    # The rendered manifest means the same as the one that was read, and has all of its fields.
     assert parse(again).spec == read.spec
     assert _settled(again) == _settled(read.manifest)
 

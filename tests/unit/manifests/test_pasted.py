@@ -70,7 +70,7 @@ def test_bombs_do_not_go_off(name: str) -> None:
     before = time.process_time()
     error = refused(BOMBS[name])
     assert error.hint or error.code in ("EndlessAlias", "TooDeep", "WrongKind")
-    # Of CPU time, with much to spare: going off takes minutes, or all memory.
+    # CPU time in seconds, with much to spare: a manifest that is expanded takes minutes or all memory.
     assert time.process_time() - before < 120
 
 
