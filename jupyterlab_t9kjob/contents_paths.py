@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-from jupyter_server.services.contents.fileio import FileManagerMixin
-
 from .core.errors import FieldError, Unavailable
 from .core.translation import _
 
@@ -23,8 +21,9 @@ class ContentsRoot:
     Parameters
     ----------
     manager
-        The server's contents manager. If it does not keep its files on this machine's disk (S3, a database), there is
-        no folder, and `folder` and the methods that need it raise `Unavailable`.
+        The server's contents manager, or a folder for a program without a server. If the manager does not keep its
+        files on this machine's disk (S3, a database), there is no folder, and `folder` and the methods that need it
+        raise `Unavailable`.
     """
 
     def __init__(self, manager: Any) -> None:
@@ -39,6 +38,10 @@ class ContentsRoot:
         Unavailable
             If the files are not on this machine's disk.
         """
+        if isinstance(self._manager, Path):
+            return self._manager
+        from jupyter_server.services.contents.fileio import FileManagerMixin  # a program without a server is faster
+
         if not isinstance(self._manager, FileManagerMixin):
             raise Unavailable(
                 _("The files of this JupyterLab are not on this machine's disk, so a job here can't read them."),

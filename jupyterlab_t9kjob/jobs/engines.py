@@ -18,6 +18,7 @@ from ..core.engine.options import (
     HasDialect,
     HasResources,
     InheritsFromLab,
+    ListsLater,
     Refreshes,
     RunsTries,
     TakesStacks,
@@ -73,6 +74,13 @@ class Engines:
     async def stop(self) -> None:
         """Stop all engines; jobs continue to run."""
         await _stopped(self._engines.values())
+
+    async def ready(self) -> None:
+        """Wait until all engines have listed their jobs once, or a few seconds if a cluster does not answer."""
+        waits = [engine.ready() for engine in self._engines.values() if isinstance(engine, ListsLater)]
+        for failure in await asyncio.gather(*waits, return_exceptions=True):
+            if isinstance(failure, Exception):
+                log.error("An engine could not list its jobs.", exc_info=failure)
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with id and summary after every change of a job; return a function that ends the calls."""

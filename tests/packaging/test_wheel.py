@@ -57,6 +57,10 @@ def test_the_server_part_is_enabled(jupyter) -> None:
     assert any(line.startswith("jupyterlab_t9kjob") and "OK" in line for line in lines)
 
 
+def test_the_command_line_is_installed(jupyter) -> None:
+    assert "submit" in jupyter("t9kjob", "--help")
+
+
 def test_the_front_end_is_listed(jupyter) -> None:
     line = next(line for line in jupyter("labextension", "list").splitlines() if "jupyterlab_t9kjob" in line)
     assert "enabled" in line

@@ -339,6 +339,14 @@ class Refreshes(Protocol):
 
 
 @runtime_checkable
+class ListsLater(Protocol):
+    """The engine reads the list of its jobs after `start` has returned, for example from a cluster."""
+
+    async def ready(self) -> None:
+        """Wait until the jobs have been listed once, or a few seconds if the cluster does not answer."""
+
+
+@runtime_checkable
 class AnnouncesInfo(Protocol):
     """The engine knows when its `info` has changed. Without this protocol it is asked every ten seconds."""
 

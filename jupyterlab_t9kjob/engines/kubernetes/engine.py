@@ -52,8 +52,7 @@ from .submit.creation import Creation
 from .submit.job_actions import JobActions
 from .submit.pod_security import EnforcedStandards
 
-GLANCE_SECONDS: Final = 0.5
-"""Longest wait for the cluster's capacity, in seconds, when a pending job is opened: its reason may name free GPUs."""
+GLANCE_SECONDS: Final = 0.5  # Longest wait for the capacity when a pending job is opened: its reason may name GPUs.
 
 
 class KubernetesEngine(ReadsSamples, RunsCommands):
@@ -123,6 +122,10 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
         """Call `listener` at each change of a job; return a function that ends the subscription."""
         return self._table.listen(listener)
 
+    async def ready(self) -> None:
+        """Wait until the jobs have been listed once, see `core.engine.options.ListsLater`."""
+        await self._table.ready()
+
     async def refresh(self) -> None:
         """Read the cluster's resources and the account's permissions again."""
         await self._cluster.refresh()
@@ -187,8 +190,7 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
     async def manifest(self, uid: str) -> ManifestView:
         """Return the manifest as submitted and as it is now. For another user's job, both are the current one."""
         snapshot = await self._open(uid)
-        record = snapshot.job.record
-        submitted = record.submitted if record is not None else None
+        submitted = snapshot.job.record.submitted if snapshot.job.record is not None else None
         current = snapshot.manifest if snapshot.job.present else None
         return ManifestView(submitted=submitted or snapshot.manifest, current=current)
 
@@ -226,8 +228,7 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
         if not self._kind.dialects:
             return None
         await self._cluster.discovered()
-        found = self._cluster.found(self._kind)
-        return found.dialect if found is not None else CURRENT
+        return found.dialect if (found := self._cluster.found(self._kind)) is not None else CURRENT
 
     async def manifest_schema(self) -> KindSchema:
         """Return the schema of the kind's manifests in the cluster."""

@@ -1,0 +1,77 @@
+"""The program: chooses the language, runs a command, and turns errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from ..core.errors import JobError
+from .language import use_language
+
+OK: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+TIMED_OUT: Final = 124
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its code.
+
+    Parameters
+    ----------
+    arguments
+        Words after the program's name; None for those of this process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # Names may have characters that the terminal's encoding lacks.
+            stream.reconfigure(errors="backslashreplace")
+    use_language(os.environ)
+    code = run_program(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = BROKEN_PIPE
+    if code == BROKEN_PIPE:
+        # Python would report the broken pipe again when it flushes the stream at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def run_program(arguments: Sequence[str] | None) -> int:
+    """Run a command, print its error if it has one, and return the exit code.
+
+    Parameters
+    ----------
+    arguments
+        Words after the program's name; None for those of this process.
+    """
+    from .errors import show_click_error, show_error
+    from .group import t9kjob
+
+    try:
+        code = t9kjob.main(args=arguments, prog_name="t9kjob", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        show_click_error(error)
+        return error.exit_code
+    except JobError as error:
+        show_error(error)
+        return FAILED
+    except (click.Abort, KeyboardInterrupt, asyncio.CancelledError):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    return code if isinstance(code, int) else OK
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""The commands that change jobs: `stop`, `pause`, `resume`, `rerun`, `delete` and `prune`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from ..core.translation import Text, _, _n, translated
+from .base import Command, Place, duration, job_argument, jobs_of, output_option, placed, run, t, the_job
+from .errors import say
+from .output import is_terminal, paint, plain, short_duration
+
+if TYPE_CHECKING:
+    from ..client.session import Session
+    from ..core.job import JobSummary
+
+Action = Literal["stop", "pause", "resume", "delete", "remove"]
+
+
+async def _found(session: Session, place: Place, names: Sequence[str]) -> list[JobSummary]:
+    from ..client.lookup import find_job
+
+    jobs = await jobs_of(session, place, deleted=True)
+    return [find_job(name, jobs) for name in dict.fromkeys(names)]
+
+
+async def act_on(
+    session: Session, jobs: Sequence[JobSummary], action: Action, done: Text, *, remove: bool = False
+) -> int:
+    """Act on jobs, print each outcome, and return the exit code. A job that can't be changed does not stop the others.
+
+    Parameters
+    ----------
+    session
+        The services.
+    jobs
+        The jobs.
+    action
+        The action.
+    done
+        Sentence about a job, with the parameter ``job``.
+    remove
+        For `delete`: remove record and logs as well.
+    """
+    from ..core.errors import JobError
+
+    failed = 0
+    for job in jobs:
+        try:
+            if action == "remove" or (action == "delete" and remove and job.deleted):
+                await session.jobs.remove(job.id)
+            elif action == "delete":
+                await session.jobs.delete(job.id, remove=remove)
+            else:
+                await session.jobs.act(job.id, action)
+        except JobError as error:
+            failed = 1
+            say(paint(t(_("Error:")), "Failed", sys.stderr), f"{job.name}: {plain(translated(error.message))}")
+            if error.hint:
+                say(f"  {plain(translated(error.hint))}")
+        else:
+            click.echo(t(done.with_params(job=job.name)))
+    return failed
+
+
+@click.command(
+    "stop",
+    cls=Command,
+    help=t(_("End jobs. Their logs and records stay.")),
+    examples=["t9kjob stop train-1", "t9kjob stop train-1 train-2"],
+)
+@job_argument(several=True)
+@placed
+def stop_command(place: Place, names: tuple[str, ...]) -> None:
+    """End jobs."""
+
+    async def work(session: Session) -> int:
+        return await act_on(session, await _found(session, place, names), "stop", _("{job} is being stopped.", job=""))
+
+    run(place, work)
+
+
+@click.command(
+    "pause",
+    cls=Command,
+    help=t(_("Pause jobs: their processes end, and a resumed job starts again from its checkpoint.")),
+    examples=["t9kjob pause train-1"],
+)
+@job_argument(several=True)
+@placed
+def pause_command(place: Place, names: tuple[str, ...]) -> None:
+    """Pause jobs."""
+
+    async def work(session: Session) -> int:
+        return await act_on(session, await _found(session, place, names), "pause", _("{job} is being paused.", job=""))
+
+    run(place, work)
+
+
+@click.command("resume", cls=Command, help=t(_("Resume paused jobs.")), examples=["t9kjob resume train-1"])
+@job_argument(several=True)
+@placed
+def resume_command(place: Place, names: tuple[str, ...]) -> None:
+    """Resume jobs."""
+
+    async def work(session: Session) -> int:
+        return await act_on(session, await _found(session, place, names), "resume", _("{job} is resumed.", job=""))
+
+    run(place, work)
+
+
+@click.command(
+    "rerun",
+    cls=Command,
+    help=t(_("Start a job again as a new job, with the next number at the end of its name.")),
+    examples=["t9kjob rerun train-1", "t9kjob rerun train-1 -o name"],
+)
+@job_argument()
+@output_option("json", "yaml", "name")
+@placed
+def rerun_command(place: Place, name: str, form: str | None) -> None:
+    """Repeat a job."""
+
+    async def work(session: Session) -> int:
+        from .submit import print_created
+
+        old = await the_job(session, place, name)
+        print_created(await session.jobs.rerun(old.id, admit=session.launch.admit), form)
+        return 0
+
+    run(place, work)
+
+
+@click.command(
+    "delete",
+    cls=Command,
+    help=t(
+        _("End and delete jobs. Their logs and records stay in “t9kjob list --deleted”, unless --purge removes them.")
+    ),
+    examples=[
+        "t9kjob delete train-1 train-2",
+        "t9kjob delete --purge train-1",
+        "t9kjob list -o name | xargs t9kjob delete",
+    ],
+)
+@job_argument(several=True)
+@click.option("--purge", is_flag=True, help=t(_("Remove logs and records as well.")))
+@placed
+def delete_command(place: Place, names: tuple[str, ...], purge: bool) -> None:
+    """Delete jobs."""
+
+    async def work(session: Session) -> int:
+        jobs = await _found(session, place, names)
+        return await act_on(session, jobs, "delete", _("{job} is deleted.", job=""), remove=purge)
+
+    run(place, work)
+
+
+@click.command(
+    "prune",
+    cls=Command,
+    help=t(_("Delete jobs that ended some time ago. Jobs that have not ended are never deleted.")),
+    examples=["t9kjob prune --finished-before 10h", "t9kjob prune --finished-before 7d --purge --yes"],
+)
+@click.option(
+    "--finished-before", "--since", "-s", "before", required=True, callback=duration,
+    help=t(_("Time since the end of the jobs, such as 10h or 7d.")),
+)  # fmt: skip
+@click.option("--purge", is_flag=True, help=t(_("Remove logs and records as well.")))
+@click.option("--all-owners", is_flag=True, help=t(_("Also jobs of other people.")))
+@click.option("--dry-run", is_flag=True, help=t(_("Only list the jobs.")))
+@click.option("--yes", "-y", is_flag=True, help=t(_("Do not ask.")))
+@placed
+def prune_command(place: Place, before: int, purge: bool, all_owners: bool, dry_run: bool, yes: bool) -> None:
+    """Delete jobs that ended some time ago."""
+
+    async def work(session: Session) -> int:
+        from .jobs import print_jobs
+
+        jobs = [job for job in await jobs_of(session, place) if is_old(job, before) and (job.mine or all_owners)]
+        if not jobs:
+            say(t(_("No job ended more than {time} ago.", time=short_duration(before))))
+            return 0
+        if dry_run:
+            print_jobs(jobs, None)
+            return 0
+        if not yes and is_terminal(sys.stdin):
+            print_jobs(jobs, None)
+            click.confirm(t(_n("Delete this job?", "Delete these {n} jobs?", len(jobs))), abort=True, err=True)
+        return await act_on(session, jobs, "delete", _("{job} is deleted.", job=""), remove=purge)
+
+    run(place, work)
+
+
+def is_old(job: JobSummary, seconds: float) -> bool:
+    """Return True if a job ended before some time.
+
+    Parameters
+    ----------
+    job
+        The job.
+    seconds
+        The time since the end.
+    """
+    ended = job.phase in ("Succeeded", "Failed") and not job.pending_action
+    return ended and job.ended_at is not None and job.ended_at < time.time() - seconds

@@ -1,0 +1,84 @@
+"""The command `t9kjob`: the list of its commands, each of which is imported when it is used."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final
+
+import click
+
+from ..core.translation import _
+from .base import t
+
+COMMANDS: Final = {
+    "submit": "submit",
+    "list": "jobs",
+    "get": "jobs",
+    "logs": "logs",
+    "events": "jobs",
+    "wait": "waiting",
+    "stop": "actions",
+    "pause": "actions",
+    "resume": "actions",
+    "rerun": "actions",
+    "delete": "actions",
+    "prune": "actions",
+    "open": "lab",
+    "top": "cluster",
+    "data": "cluster",
+    "doctor": "doctor",
+    "completion": "completion",
+}
+"""Names of the commands in the order of the help, with the modules that have them."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports only the command that is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command.
+
+        Parameters
+        ----------
+        ctx
+            Context of the call.
+        cmd_name
+            Name of the command.
+        """
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f".{COMMANDS[cmd_name]}", __package__)
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+
+def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import version
+
+        click.echo(version("jupyterlab_t9kjob"))
+        ctx.exit()
+
+
+@click.group(
+    cls=LazyGroup,
+    help=t(_("Run PyTorch scripts as distributed jobs: on this machine, on T9k, on Kubeflow.")),
+    epilog=t(
+        _("Exit codes: 0 done, 1 error or failed job, 2 wrong use, 124 time is over, 130 interrupted, 141 broken pipe.")
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    callback=_print_version,
+    expose_value=False,
+    is_eager=True,
+    help=t(_("Print the version.")),
+)
+def t9kjob() -> None:
+    """Run a command."""

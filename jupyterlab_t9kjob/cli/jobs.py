@@ -1,0 +1,313 @@
+"""The commands `list`, `get` and `events`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..core.translation import _, translated
+from .base import Command, Place, job_argument, jobs_of, output_option, placed, run, t, the_job
+from .errors import say
+from .output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..client.session import Session
+    from ..core.job import Event, Job, JobSummary, Replica
+
+PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown")
+
+
+@click.command(
+    "list",
+    cls=Command,
+    help=t(_("List jobs, newest first.")),
+    examples=[
+        "t9kjob list",
+        "t9kjob list --phase Running --phase Pending",
+        "t9kjob list -E kubeflow -n team-a -o wide",
+        "t9kjob list -o json | jq '.jobs[].name'",
+    ],
+)
+@click.option(
+    "--phase",
+    "phases",
+    multiple=True,
+    type=click.Choice(PHASES, case_sensitive=False),
+    help=t(_("Only jobs of this phase.")),
+)
+@click.option("--mine", is_flag=True, help=t(_("Only my own jobs.")))
+@click.option("--deleted", is_flag=True, help=t(_("Also deleted jobs whose record is kept.")))
+@output_option()
+@placed
+def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: bool, form: str | None) -> None:
+    """List jobs."""
+
+    async def work(session: Session) -> int:
+        jobs = await jobs_of(session, place, deleted=deleted)
+        jobs = [job for job in jobs if (not phases or job.phase in phases) and (job.mine or not mine)]
+        for trouble in await _troubles(session, place):
+            say(paint(t(_("Warning:")), "Pending"), plain(trouble))
+        print_jobs(jobs, form)
+        return 0
+
+    run(place, work)
+
+
+async def _troubles(session: Session, place: Place) -> list[str]:
+    """Return why jobs of a cluster may be missing; a machine without a cluster has no trouble."""
+    found = []
+    for engine in session.jobs.engines.all():
+        if engine.facts.has_namespaces and place.engine in (None, engine.name):
+            info = await engine.info()
+            stale = info.cluster.stale_reason if info.cluster is not None else None
+            reason = stale or (info.reason if info.looking else None)
+            found += [f"{translated(engine.label)}: {translated(reason)}"] if reason else []
+    return list(dict.fromkeys(found))
+
+
+def print_jobs(jobs: Sequence[JobSummary], form: str | None) -> None:
+    """Print jobs.
+
+    Parameters
+    ----------
+    jobs
+        The jobs.
+    form
+        ``json``, ``yaml``, ``wide``, ``name``, or None for a table.
+    """
+    if form in ("json", "yaml"):
+        print_data({"jobs": [job.model_dump(mode="json") for job in jobs]}, form)
+        return
+    if form == "name":
+        from ..client.lookup import short_name
+
+        for job in jobs:
+            click.echo(short_name(job, jobs))
+        return
+    if not jobs:
+        say(t(_("There are no jobs.")))
+        return
+    columns = [
+        Column("NAME"),
+        Column("STATUS", colored=True),
+        Column("ENGINE", rank=3),
+        Column("NODES", rank=4, right=True),
+        Column("GPUS", rank=2, right=True),
+        Column("DURATION", rank=5, right=True),
+        Column("AGE", rank=1, right=True),
+    ]
+    rows = [_row(job) for job in jobs]
+    if form == "wide":
+        columns += [Column("NODE", rank=7), Column("OWNER", rank=8), Column("REASON", rank=6)]
+        rows = [[*row, *_wide(job)] for row, job in zip(rows, jobs, strict=True)]
+    print_table(columns, rows)
+
+
+def _row(job: JobSummary) -> list[str]:
+    where = f"{job.engine}/{job.namespace}" if job.namespace else job.engine
+    return [job.name, status_of(job), where, _nodes(job), _gpus(job), short_duration(ran(job)), age(job.created_at)]
+
+
+def _wide(job: JobSummary) -> list[str]:
+    return [", ".join(job.nodes), job.owner or "", reason_of(job) or ""]
+
+
+def status_of(job: JobSummary) -> str:
+    """Return the phase of a job, and an action that has not taken effect yet."""
+    state = job.pending_action.capitalize() if job.pending_action else job.phase
+    return f"{state} (deleted)" if job.deleted and not job.pending_action else state
+
+
+def reason_of(job: JobSummary) -> str | None:
+    """Return the sentence that says why a job is in its state, or its progress."""
+    if job.stalled is not None and job.stalled.finding:
+        return translated(job.stalled.finding)
+    if job.phase == "Running" and job.progress is not None:
+        return translated(job.progress.text)
+    return translated(job.reason.sentence) if job.reason is not None else None
+
+
+def ran(job: JobSummary) -> float | None:
+    """Return the seconds that a job ran, without pauses; None if it has not run."""
+    now = time.time()
+    if job.running_since is not None:
+        return job.ran_seconds + max(0.0, now - job.running_since)
+    return job.ran_seconds or (None if job.started_at is None else (job.ended_at or now) - job.started_at)
+
+
+def _nodes(job: JobSummary) -> str:
+    active = job.phase in ("Running", "Pending", "Resuming")
+    return f"{job.replicas_running}/{job.replicas}" if active else str(job.replicas)
+
+
+def _gpus(job: JobSummary) -> str:
+    """Return the GPUs that a job requests, and before them those that it has if these are fewer."""
+    if job.devices is None or not job.devices.count:
+        return "0"
+    held = job.devices_held
+    return str(job.devices.count) if held in (None, job.devices.count) else f"{held}/{job.devices.count}"
+
+
+@click.command(
+    "get",
+    cls=Command,
+    help=t(_("Show a job: its state with the reason, its replicas, its command. Without a name, the newest job.")),
+    examples=["t9kjob get train-1", "t9kjob get train-1 --events", "t9kjob get train-1 -o yaml"],
+)
+@job_argument(required=False)
+@click.option("--events", "-e", "with_events", is_flag=True, help=t(_("Show events as well.")))
+@click.option("--manifest", is_flag=True, help=t(_("Print the job's manifest as it was submitted.")))
+@output_option("json", "yaml", "name")
+@placed
+def get_command(place: Place, name: str | None, with_events: bool, manifest: bool, form: str | None) -> None:
+    """Show a job."""
+
+    async def work(session: Session) -> int:
+        summary = await the_job(session, place, name)
+        if form == "name":
+            click.echo(summary.id)
+            return 0
+        if manifest:
+            view = await session.jobs.manifest(summary.id)
+            print_data(view.submitted, form or "yaml")
+            return 0
+        job = await session.jobs.job(summary.id)
+        replicas = await session.jobs.replicas(summary.id)
+        events = await session.jobs.events(summary.id) if with_events else []
+        if form is not None:
+            data: dict[str, Any] = job.model_dump(mode="json")
+            data["replicas_view"] = [replica.model_dump(mode="json") for replica in replicas]
+            if with_events:
+                data["events"] = [event.model_dump(mode="json") for event in events]
+            print_data(data, form)
+            return 0
+        _print_job(job, replicas)
+        if with_events:
+            click.echo()
+            print_events(events)
+        return 0
+
+    run(place, work)
+
+
+def _print_job(job: Job, replicas: Sequence[Replica]) -> None:
+    lines = [
+        (t(_("Name")), job.name),
+        (t(_("Status")), paint(status_of(job), job.phase)),
+        (t(_("Reason")), reason_of(job)),
+        (t(_("Hint")), translated(job.reason.hint) if job.reason is not None and job.reason.hint else None),
+        (t(_("Engine")), job.engine),
+        (t(_("Namespace")), job.namespace),
+        (t(_("Queue")), job.queue),
+        (t(_("Owner")), job.owner),
+        (t(_("Processes")), str(job.processes) if job.processes is not None else None),
+        (t(_("GPUs")), _gpus(job) if job.devices is not None else None),
+        (t(_("Created")), clock(job.created_at)),
+        (t(_("Started")), clock(job.started_at) if job.started_at else None),
+        (t(_("Ended")), clock(job.ended_at) if job.ended_at else None),
+        (t(_("Duration")), short_duration(ran(job))),
+        (t(_("Restarts")), str(job.restarts) if job.restarts else None),
+        (t(_("Command")), " ".join(job.command)),
+        (t(_("Folder")), job.working_dir),
+        (t(_("Log folder")), job.log_location),
+        ("TensorBoard", ", ".join(job.log_dirs)),
+        ("Id", job.id),
+    ]
+    shown = [(title, value) for title, value in lines if value and value != NONE]
+    width = max(len(title) for title, _value in shown) + 1
+    for title, value in shown:
+        click.echo(f"{title + ':':<{width}} {value if title == t(_('Status')) else plain(value)}")
+    click.echo()
+    print_replicas(replicas)
+
+
+def print_replicas(replicas: Sequence[Replica]) -> None:
+    """Print the table of replicas: status, ranks, node, devices."""
+    columns = [
+        Column("REPLICA"),
+        Column("STATUS", colored=True),
+        Column("RANKS", rank=3),
+        Column("AGE", rank=2, right=True),
+        Column("RESTARTS", rank=5, right=True),
+        Column("EXIT", rank=4, right=True),
+        Column("GPUS", rank=6),
+        Column("NODE", rank=1),
+    ]
+    rows = [
+        [
+            replica.name,
+            replica.status,
+            _spans(replica.ranks),
+            age(replica.started_at),
+            str(replica.restarts),
+            "" if replica.exit_code is None else str(replica.exit_code),
+            ",".join(replica.devices),
+            replica.node or "",
+        ]
+        for replica in replicas
+    ]
+    print_table(columns, rows)
+
+
+def _spans(ranks: Sequence[int]) -> str:
+    """Return ranks as spans: “0-3,8”."""
+    spans: list[list[int]] = []
+    for rank in sorted(ranks):
+        if spans and rank == spans[-1][1] + 1:
+            spans[-1][1] = rank
+        else:
+            spans.append([rank, rank])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)
+
+
+@click.command(
+    "events",
+    cls=Command,
+    help=t(_("List the events of a job, newest first. Without a name, of the newest job.")),
+    examples=["t9kjob events train-1", "t9kjob events train-1 -o json"],
+)
+@job_argument(required=False)
+@output_option("json", "yaml")
+@placed
+def events_command(place: Place, name: str | None, form: str | None) -> None:
+    """List events."""
+
+    async def work(session: Session) -> int:
+        job = await the_job(session, place, name)
+        events = await session.jobs.events(job.id)
+        if form is not None:
+            print_data({"events": [event.model_dump(mode="json") for event in events]}, form)
+        else:
+            print_events(events)
+        return 0
+
+    run(place, work)
+
+
+def print_events(events: Sequence[Event]) -> None:
+    """Print the table of events."""
+    if not events:
+        say(t(_("There are no events.")))
+        return
+    columns = [
+        Column("AGE", right=True),
+        Column("TYPE", rank=2),
+        Column("REASON", rank=1),
+        Column("OBJECT", rank=3),
+        Column("MESSAGE"),
+    ]
+    rows = [
+        [
+            age(event.time),
+            event.type,
+            event.reason,
+            event.object or event.replica or "",
+            translated(event.message) + (f" (x{event.count})" if event.count > 1 else ""),
+        ]
+        for event in events
+    ]
+    print_table(columns, rows)

@@ -1,0 +1,158 @@
+"""The command `logs`, and the lines of a job that is followed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..core.translation import _, _n
+from .base import Command, Place, duration, job_argument, placed, run, t, the_job
+from .errors import say
+from .output import has_colors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..client.log_lines import LogChoice
+    from ..client.session import Session
+    from ..core.job import JobSummary
+
+FLUSH_SECONDS: Final = 0.1
+RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
+
+
+@click.command(
+    "logs",
+    cls=Command,
+    help=t(_("Print the log of a job: of rank 0, or of others. Without a name, of the newest job.")),
+    examples=[
+        "t9kjob logs train-1",
+        "t9kjob logs train-1 -f -t 20",
+        "t9kjob logs train-1 --rank 3 --since 10m",
+        "t9kjob logs train-1 --all-ranks --grep 'loss|error'",
+        "t9kjob logs train-1 --replica worker-1 --timestamps",
+    ],
+)
+@job_argument(required=False)
+@click.option("--rank", "-i", "ranks", type=click.IntRange(0), multiple=True, help=t(_("Ranks instead of rank 0.")))
+@click.option("--replica", "replicas", multiple=True, help=t(_("All output of a replica, such as worker-1.")))
+@click.option("--container", "-c", help=t(_("Output of another container of the pods.")))
+@click.option("--all-ranks", "every", is_flag=True, help=t(_("The output of everything, each line with its rank.")))
+@click.option("--follow", "-f", is_flag=True, help=t(_("Wait for further lines until the job ends.")))
+@click.option("--tail", "-t", type=click.IntRange(0), help=t(_("Only so many last lines.")))
+@click.option("--since", callback=duration, help=t(_("Only lines of the last time, such as 10m or 2h.")))
+@click.option("--grep", "pattern", help=t(_("Only lines that match a regular expression.")))
+@click.option("--ignore-case", is_flag=True, help=t(_("Let --grep find small and capital letters alike.")))
+@click.option("--timestamps", is_flag=True, help=t(_("Begin each line with its time.")))
+@placed
+def logs_command(
+    place: Place,
+    name: str | None,
+    ranks: tuple[int, ...],
+    replicas: tuple[str, ...],
+    container: str | None,
+    every: bool,
+    follow: bool,
+    tail: int | None,
+    since: int | None,
+    pattern: str | None,
+    ignore_case: bool,
+    timestamps: bool,
+) -> None:
+    """Print the log of a job."""
+
+    async def work(session: Session) -> int:
+        from ..client.log_lines import LogChoice, pattern_of
+
+        choice = LogChoice(
+            ranks=ranks,
+            replicas=replicas,
+            every=every,
+            container=container,
+            tail=tail,
+            since=None if since is None else time.time() - since,
+            pattern=None if pattern is None else pattern_of(pattern, ignore_case=ignore_case),
+            follow=follow,
+        )
+        job = await the_job(session, place, name)
+        with told_how_to_stop(job) if follow else contextlib.nullcontext():
+            await print_log(session, job, choice, timestamps=timestamps)
+        return 0
+
+    run(place, work)
+
+
+async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, timestamps: bool = False) -> None:
+    """Print lines of a job's log.
+
+    Parameters
+    ----------
+    session
+        The services.
+    job
+        The job.
+    choice
+        The wanted lines.
+    timestamps
+        True to begin each line with its time.
+    """
+    from ..client.log_lines import owner_of, read_lines
+
+    prefixed = choice.every or len(choice.ranks) > 1 or bool(choice.replicas)
+    colors = has_colors(sys.stdout)
+    flusher = asyncio.create_task(_flush())
+    write = sys.stdout.write
+    try:
+        async for stream, line in read_lines(session, job, choice):
+            before = ""
+            if prefixed:
+                before = f"[{owner_of(stream)}] "
+                if colors:
+                    before = click.style(before, fg=RANK_COLORS[(stream.rank or 0) % len(RANK_COLORS)])
+            if timestamps:
+                before += f"{_stamp(line.time)} "
+            text = line.text
+            if line.removed:
+                text = t(_n("… {n} byte was removed here", "… {n} bytes were removed here", line.removed))
+            write(f"{before}{text}\n")
+            if flusher.done():
+                break
+    finally:
+        flusher.cancel()
+        results = await asyncio.gather(flusher, return_exceptions=True)
+    for failure in results:
+        if isinstance(failure, Exception):
+            raise failure
+    sys.stdout.flush()
+
+
+async def _flush() -> None:
+    """Show what was written, several times a second: a flush for each line would slow long logs down."""
+    while True:
+        await asyncio.sleep(FLUSH_SECONDS)
+        sys.stdout.flush()
+
+
+def _stamp(moment: float | None) -> str:
+    if moment is None:
+        return "-"
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(moment)) + f".{int(moment % 1 * 1000):03d}"
+
+
+@contextlib.contextmanager
+def told_how_to_stop(job: JobSummary) -> Iterator[None]:
+    """Say at an interruption that the job goes on, and how to stop it."""
+    try:
+        yield
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        with contextlib.suppress(OSError):
+            sys.stdout.flush()
+            say("")
+            command = f"t9kjob stop {job.name}"
+            say(t(_("{job} goes on. To stop it: {command}", job=job.name, command=command)))
+        raise

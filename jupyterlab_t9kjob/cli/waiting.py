@@ -1,0 +1,161 @@
+"""The command `wait`, and the wait for the end of a job."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..core.translation import _, translated
+from .base import Command, Place, duration, job_argument, jobs_of, placed, run, t
+from .errors import say
+from .output import cut, is_terminal, paint, plain
+
+if TYPE_CHECKING:
+    from ..client.session import Session
+    from ..core.job import JobSummary
+
+FAILED: Final = 1
+TIMED_OUT: Final = 124
+
+
+@click.command(
+    "wait",
+    cls=Command,
+    help=t(
+        _(
+            "Wait until jobs have ended, or are in a phase. The exit code is 1 if a job failed or was stopped, and 124"
+            " if the time is over."
+        )
+    ),
+    examples=["t9kjob wait train-1 && t9kjob submit evaluate.py", "t9kjob wait train-1 --for Running --timeout 10m"],
+)
+@job_argument(several=True)
+@click.option(
+    "--for",
+    "phase",
+    default="ended",
+    type=click.Choice(["ended", "Running", "Succeeded", "Failed", "Paused"], case_sensitive=False),
+    help=t(_("Phase to wait for.")),
+)
+@click.option("--timeout", callback=duration, help=t(_("Longest time to wait, such as 10m.")))
+@placed
+def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int | None) -> None:
+    """Wait for jobs."""
+
+    async def work(session: Session) -> int:
+        from ..client.lookup import find_job
+
+        jobs = await jobs_of(session, place, deleted=True)
+        wanted = [find_job(name, jobs) for name in names]
+        try:
+            ended = await asyncio.wait_for(
+                asyncio.gather(*(wait_shown(session, job, phase, shown=len(wanted) == 1) for job in wanted)), timeout
+            )
+        except asyncio.TimeoutError:
+            say(t(_("The time is over. The jobs go on.")))
+            return TIMED_OUT
+        for job in ended:
+            say_end(job)
+        return int(not all(is_reached(job, phase) for job in ended)) and FAILED
+
+    run(place, work)
+
+
+def is_reached(job: JobSummary, phase: str) -> bool:
+    """Return True if a job is in a phase; a job that ended has only succeeded if nothing failed.
+
+    Parameters
+    ----------
+    job
+        The job.
+    phase
+        A phase, or ``ended``.
+    """
+    return job.phase == ("Succeeded" if phase == "ended" else phase) and not job.deleted
+
+
+async def wait_shown(session: Session, job: JobSummary, phase: str = "ended", *, shown: bool = False) -> JobSummary:
+    """Return a job when it is in a phase, or has ended.
+
+    Parameters
+    ----------
+    session
+        The services.
+    job
+        The job.
+    phase
+        A phase, or ``ended``.
+    shown
+        True to print the job's states: in one line on a terminal.
+    """
+    from ..client.waiting import wait_for
+
+    status = Status(shown=shown)
+    try:
+        return await wait_for(session, job, phase, status.show)
+    finally:
+        status.clear()
+
+
+class Status:
+    """The state of a job while a command waits: one line that changes on a terminal, a line for each state in a pipe.
+
+    Parameters
+    ----------
+    shown
+        False to print nothing.
+    """
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._last = ""
+        self._live = is_terminal(sys.stderr)
+
+    def show(self, job: JobSummary) -> None:
+        """Print the state of a job, if it differs from the last one."""
+        from .jobs import reason_of, status_of
+
+        reason = reason_of(job)
+        # The progress of a job in a pipe would be a line for each step.
+        text = status_of(job) if not self._live or not reason else f"{status_of(job)}: {plain(reason)}"
+        if not self._shown or text == self._last:
+            return
+        self._last = text
+        if self._live:
+            width, bar = shutil.get_terminal_size().columns, _bar(job)
+            sys.stderr.write(f"\r\x1b[K{bar}{cut(f'{job.name} {text}', max(10, width - len(bar) - 1))}")
+            sys.stderr.flush()
+        else:
+            say(f"{job.name}: {text}")
+
+    def clear(self) -> None:
+        """Remove the line from the terminal."""
+        if self._live and self._last:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
+def _bar(job: JobSummary) -> str:
+    """Return a progress bar; empty if the job's progress is not known."""
+    fraction = job.progress.fraction if job.progress is not None and job.phase == "Running" else None
+    if fraction is None:
+        return ""
+    full = round(fraction * 10)
+    return f"[{'#' * full}{'.' * (10 - full)}] {fraction:4.0%} "
+
+
+def say_end(job: JobSummary) -> None:
+    """Print the phase of a job that ended, with the reason."""
+    from .jobs import status_of
+
+    reason = job.reason
+    words = [f"{job.name}:", paint(status_of(job), job.phase, sys.stderr)]
+    if reason is not None and translated(reason.sentence) != job.phase:
+        words.append(f"- {plain(translated(reason.sentence))}")
+    say(*words)
+    if reason is not None and reason.hint and job.phase == "Failed":
+        say(f"  {plain(translated(reason.hint))}")

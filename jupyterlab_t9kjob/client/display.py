@@ -1,0 +1,97 @@
+"""The display of a job in a notebook's cell: a few lines of HTML that are updated until the job ends."""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from ..core.job import JobSummary
+from ..core.texts.wording import duration
+from ..core.translation import _, translated
+from .session import Session
+from .waiting import wait_for
+
+COLORS: Final = {
+    "Running": "var(--jp-info-color1, #1976d2)",
+    "Succeeded": "var(--jp-success-color1, #388e3c)",
+    "Failed": "var(--jp-error-color1, #d32f2f)",
+}
+OTHER: Final = "var(--jp-warn-color1, #f57c00)"
+INTERVAL: Final = 1.0
+"""Shortest time between two updates of a cell, in seconds: each is stored in the notebook."""
+
+
+def show(
+    session: Session, loop: asyncio.AbstractEventLoop, job: JobSummary, ended: Callable[[JobSummary], None]
+) -> None:
+    """Show a job in the cell that runs, and update it in the background until the job ends.
+
+    Parameters
+    ----------
+    session
+        The services.
+    loop
+        The event loop on which they run.
+    job
+        The job.
+    ended
+        Called with the job's last state.
+    """
+    from IPython.display import display
+
+    shown: Any = display(data(job), raw=True, display_id=True)  # type: ignore[no-untyped-call]
+    if shown is not None:
+        asyncio.run_coroutine_threadsafe(_update(session, job, shown, ended), loop)
+
+
+async def _update(session: Session, job: JobSummary, shown: Any, ended: Callable[[JobSummary], None]) -> None:
+    last = 0.0
+
+    def note(now: JobSummary) -> None:
+        nonlocal last
+        if time.monotonic() - last >= INTERVAL:
+            last = time.monotonic()
+            shown.update(data(now), raw=True)
+
+    final = await wait_for(session, job, show=note)
+    ended(final)
+    shown.update(data(final), raw=True)
+
+
+def data(job: JobSummary) -> dict[str, str]:
+    """Return the display of a job by MIME type. All texts are escaped."""
+    sentence = translated(job.reason.sentence) if job.reason is not None else ""
+    fraction = None
+    if job.phase == "Running" and job.progress is not None:
+        sentence, fraction = translated(job.progress.text), job.progress.fraction
+    facts = [job.engine, *([job.namespace] if job.namespace else [])]
+    if job.started_at is not None:
+        seconds = (job.ended_at or time.time()) - job.started_at
+        facts.append(translated(duration(max(0.0, seconds))))
+    hint = translated(job.reason.hint) if job.phase == "Failed" and job.reason is not None and job.reason.hint else ""
+    bar = "" if fraction is None else f'<progress max="1" value="{fraction:.3f}" style="width: 20em"></progress>'
+    parts = [
+        f"<strong>{html.escape(job.name)}</strong>"
+        f' <span style="color: {COLORS.get(job.phase, OTHER)}">● {html.escape(translated(_phase(job)))}</span>'
+        f" <small>{html.escape(' · '.join(facts))}</small>",
+        html.escape(sentence),
+        bar,
+        html.escape(hint),
+    ]
+    text = f"{job.name}: {job.phase}{f', {sentence}' if sentence else ''}"
+    return {"text/html": "<div>" + "<br>".join(filter(None, parts)) + "</div>", "text/plain": text}
+
+
+def _phase(job: JobSummary) -> str:
+    names = {
+        "Pending": _("Pending"),
+        "Running": _("Running"),
+        "Paused": _("Paused"),
+        "Resuming": _("Resuming"),
+        "Succeeded": _("Succeeded"),
+        "Failed": _("Failed"),
+    }
+    return names.get(job.phase, _("Unknown"))

@@ -1,0 +1,219 @@
+"""From a file and options to a job: the same steps as the launch form, with the same code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from ..core.checks import Check
+from ..core.errors import FieldError, JobError
+from ..core.job import DEFAULT_ENGINE, Job
+from ..core.manifests.text.yaml_reader import read_documents
+from ..core.spec import Entrypoint, JobSpec, TensorBoardSpec, name_from
+from ..core.system.disk_threads import on_disk
+from ..core.translation import _, listing
+from ..launch.model import LaunchPreview, PrefillRequest, ReadManifestRequest, SpecOrManifest
+from ..presets.model import ApplyPreset
+from .options import JobOptions, valid_spec
+from .session import Session
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a job runs, and where; one of `file`, `module`, `command` and `manifest` is given.
+
+    Attributes
+    ----------
+    file
+        Path of a script or notebook.
+    module
+        Name of a module.
+    command
+        A shell command.
+    manifest
+        Text of a manifest.
+    engine, namespace
+        Where the job runs; None for the default ones.
+    preset
+        Name of a preset.
+    """
+
+    file: Path | None = None
+    module: str | None = None
+    command: str | None = None
+    manifest: str | None = None
+    engine: str | None = None
+    namespace: str = ""
+    preset: str | None = None
+
+
+@dataclass
+class FilledJob:
+    """A job that is ready to be submitted.
+
+    Attributes
+    ----------
+    request
+        The job as the API takes it.
+    notes
+        Warnings about values that could not be used.
+    """
+
+    request: SpecOrManifest
+    notes: list[Check] = field(default_factory=list)
+
+
+async def fill(session: Session, target: Target, options: JobOptions) -> FilledJob:
+    """Fill the form for a target, and set the given options.
+
+    Parameters
+    ----------
+    session
+        The services.
+    target
+        What the job runs, and where.
+    options
+        Values that replace those of the form.
+
+    Raises
+    ------
+    JobError
+        If the file can't run, or a value is not valid.
+    """
+    if target.manifest is not None:
+        return await _from_manifest(session, target, options)
+    engine = target.engine or DEFAULT_ENGINE
+    path = None if target.file is None else str(target.file.absolute()).lstrip("/")
+    base = None if path is not None else _spec_without_file(target)
+    filled = await session.launch.prefill(
+        PrefillRequest(path=path, engine=engine, namespace=target.namespace, spec=base)
+    )
+    spec, notes = filled.spec, list(filled.notes)
+    if target.preset is not None:
+        spec, unfit = await _with_preset(session, target.preset, spec, engine)
+        notes += unfit
+    spec = options.applied(spec, filled.script.options)
+    spec = await session.presets.fixed(spec, engine)
+    return FilledJob(SpecOrManifest(engine=engine, namespace=filled.namespace, spec=spec, path=filled.path), notes)
+
+
+def _spec_without_file(target: Target) -> JobSpec:
+    folder = Path.cwd()
+    if target.module is not None:
+        entrypoint, name = Entrypoint(kind="module", value=target.module), target.module.rpartition(".")[2]
+    elif target.command is not None:
+        entrypoint, name = Entrypoint(kind="command", value=target.command), Path(target.command.split()[0]).stem
+    else:
+        raise FieldError(
+            _("The job has no file."),
+            code="NoFile",
+            hint=_("Name a script or notebook, or use --module, --command or -f."),
+        )
+    name = f"{name_from(name)[:30].strip('-')}-0"
+    return JobSpec(
+        name=name,
+        entrypoint=entrypoint,
+        working_dir=str(folder),
+        tensorboard=TensorBoardSpec(log_dirs=[str(folder / "runs" / name)]),
+    )
+
+
+async def _with_preset(session: Session, name: str, spec: JobSpec, engine: str) -> tuple[JobSpec, list[Check]]:
+    presets = (await session.presets.for_form(engine)).presets
+    chosen = next((preset for preset in presets if name in (preset.name, preset.id)), None)
+    if chosen is None:
+        names = [preset.name for preset in presets]
+        raise FieldError(
+            _("There is no preset “{name}” for this engine.", name=name[:80]),
+            code="NoSuchPreset",
+            hint=_("Presets: {names}.", names=listing(names, 10)) if names else _("Save one in the launch form."),
+        )
+    applied = await session.presets.apply(ApplyPreset(engine=engine, spec=spec, values=chosen.values))
+    arguments = [*applied.spec.args, *(chosen.args or [])]
+    return applied.spec.model_copy(update={"args": arguments}), applied.notes
+
+
+async def _from_manifest(session: Session, target: Target, options: JobOptions) -> FilledJob:
+    """Return the job of a file: a manifest, or the fields of a specification."""
+    assert target.manifest is not None  # noqa: S101
+    document = await _specification(target.manifest)
+    if document is not None:
+        engine = target.engine or document.pop("engine", None) or DEFAULT_ENGINE
+        namespace = target.namespace or document.pop("namespace", None) or ""
+        fields = document.get("spec", document)
+        spec = options.applied(valid_spec(dict(fields)))
+        return FilledJob(SpecOrManifest(engine=engine, namespace=namespace, spec=spec))
+    read = await session.launch.read_manifest(
+        ReadManifestRequest(text=target.manifest, engine=target.engine, namespace=target.namespace)
+    )
+    if options.any or read.manifest is None:
+        spec = options.applied(read.spec)
+        request = SpecOrManifest(engine=read.engine, namespace=read.namespace, spec=spec)
+        return FilledJob(request, [*read.notes, *read.lost])
+    request = SpecOrManifest(engine=read.engine, namespace=read.namespace, manifest=read.manifest)
+    return FilledJob(request, list(read.notes))
+
+
+async def _specification(text: str) -> dict[str, Any] | None:
+    """Return the fields of a specification; None for a manifest, which has an apiVersion."""
+    documents = await on_disk("/", read_documents, text)
+    content = documents[0].value if len(documents) == 1 else None
+    if isinstance(content, Mapping) and "apiVersion" not in content and ("entrypoint" in content or "spec" in content):
+        return dict(content)
+    return None
+
+
+async def preview(session: Session, job: FilledJob, *, dry_run: bool) -> LaunchPreview:
+    """Return the command or manifest of a job, with all checks.
+
+    Parameters
+    ----------
+    session
+        The services.
+    job
+        The job.
+    dry_run
+        True to ask the cluster as well.
+    """
+    return await session.launch.preview(job.request.model_copy(update={"dry_run": dry_run}))
+
+
+async def create(session: Session, job: FilledJob) -> Job:
+    """Create a job.
+
+    Parameters
+    ----------
+    session
+        The services.
+    job
+        The job.
+
+    Raises
+    ------
+    JobError
+        If the job can't run.
+    """
+    wanted = await session.launch.submission(job.request)
+    try:
+        return await session.jobs.create(
+            wanted.spec,
+            engine=job.request.engine,
+            namespace=wanted.namespace,
+            request_id=uuid4().hex,
+            admit=partial(session.launch.admit, path=job.request.path),
+            edited=wanted.edited,
+        )
+    except JobError as problem:
+        if wanted.edited is not None:
+            await session.launch.locate(problem, wanted.edited.text)
+        raise
+
+
+def worst(checks: Sequence[Check]) -> str | None:
+    """Return the most severe level of checks; None if all passed."""
+    found = {check.level for check in checks}
+    return next((level for level in ("error", "warning", "hint") if level in found), None)

@@ -1,0 +1,163 @@
+"""`Session`: the services of the extension in a process without a server.
+
+A session and the labs that run at the same time see the same jobs: the truth about a job is in its directory or in the
+cluster, and a session is one more reader of it. Parts that only some commands need are imported when they are used, so
+that a list of jobs appears quickly.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+import anyio
+from typing_extensions import Self
+
+from ..contents_paths import ContentsRoot
+from ..core.engine.context import EngineContext
+from ..core.engine.interpreter import Interpreter
+from ..core.engine.options import ListsLater
+from ..engines.registry import load_engines
+from ..jobs.engines import Engines
+from ..jobs.service import JobService
+from ..jobs.stalls import Patience
+
+if TYPE_CHECKING:
+    from ..launch.kernels.kernels import Kernels
+    from ..launch.service import Launch
+    from ..logs.serving.follow import LogService
+    from ..presets.service import Presets
+    from ..snapshots.service import Snapshots
+    from .configuration import T9kJobApp
+
+ROOT: Final = Path("/")
+"""The contents root of a session: without JupyterLab, every file that the account can read may run."""
+DEFAULT_KERNEL: Final = "python3"
+STOP_SECONDS: Final = 5.0
+CONNECT_SECONDS: Final = 30.0
+"""Longest wait for a cluster: the client of Kubernetes alone takes seconds to import on a slow machine."""
+
+
+class Session:
+    """Services of one process, used as an asynchronous context manager.
+
+    Parameters
+    ----------
+    settings
+        Settings of the extension.
+
+    Attributes
+    ----------
+    jobs
+        Access to the jobs of all engines.
+    """
+
+    def __init__(self, settings: T9kJobApp) -> None:
+        # Following the logs of all own jobs is the work of a process that stays.
+        settings.follow_replicas = 0
+        self.settings = settings
+        self.home = Path(settings.home).expanduser()
+        context = EngineContext(self.home, ROOT, self._resolve, _no_kernels, settings)
+        self.jobs = JobService(
+            Engines(load_engines(context)), Patience(settings.no_progress_seconds, settings.no_output_seconds)
+        )
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.jobs.start()
+            await self._connected()
+        except BaseException:
+            await self.stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def _connected(self) -> None:
+        """Wait until clusters have answered and their jobs have been listed, at most `CONNECT_SECONDS`."""
+        later = [engine for engine in self.jobs.engines.all() if isinstance(engine, ListsLater)]
+        with anyio.move_on_after(CONNECT_SECONDS):
+            while True:
+                await self.jobs.engines.ready()  # returns after some seconds at the latest
+                if not any([(await engine.info()).looking for engine in later]):
+                    return
+                await asyncio.sleep(0.05)
+
+    async def stop(self) -> None:
+        """Stop the services within `STOP_SECONDS`; jobs go on."""
+        # A cluster that does not answer must not hold up a command that is done.
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(self.jobs.stop(), STOP_SECONDS)
+
+    @cached_property
+    def root(self) -> ContentsRoot:
+        """The contents root."""
+        return ContentsRoot(ROOT)
+
+    @cached_property
+    def kernels(self) -> Kernels:
+        """The kernels of this Python's environment and of this user."""
+        from jupyter_client.kernelspec import KernelSpecManager
+
+        from ..launch.kernels.kernels import Kernels
+
+        return Kernels(KernelSpecManager(config=self.settings.config), DEFAULT_KERNEL)
+
+    @cached_property
+    def logs(self) -> LogService:
+        """Log lines of jobs."""
+        from ..logs.serving.follow import LogService
+
+        return LogService(self.jobs)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """Snapshots of the code of jobs."""
+        from ..snapshots.limits import Limits
+        from ..snapshots.service import Snapshots
+
+        settings = self.settings
+        limits = Limits(
+            most_bytes=settings.snapshot_bytes,
+            store_bytes=settings.snapshots_bytes,
+            git_protocols=settings.git_protocols,
+            git_image=settings.git_image,
+        )
+        return Snapshots(self.jobs, self.root, self.home, limits)
+
+    @cached_property
+    def presets(self) -> Presets:
+        """Presets of the form, and the administrator's locks."""
+        from ..presets.configuration import Configuration
+        from ..presets.service import Presets
+
+        settings = self.settings
+        path = Path(settings.presets_file).expanduser() if settings.presets_file else None
+        configuration = Configuration(settings.presets, settings.locks, path)
+        return Presets(self.home, configuration, self.jobs, settings.git_image)
+
+    @cached_property
+    def launch(self) -> Launch:
+        """Fills, previews and admits jobs, with the code of the form."""
+        from ..launch.service import Launch
+
+        return Launch(
+            self.root, self.kernels, self.jobs, self.snapshots.taking, self.presets, self.settings.sweep_limit
+        )
+
+    async def _resolve(self, name: str | None) -> Interpreter:
+        kernel, env = await self.kernels.usable(name)
+        assert kernel.python is not None  # noqa: S101
+        return Interpreter(python=kernel.python, env=env, kernel=kernel.name)
+
+
+async def _no_kernels() -> Mapping[int, str]:
+    return {}

@@ -1,0 +1,211 @@
+"""The command line as a program, with real jobs of this machine: one job serves many commands."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from jupyterlab_t9kjob import Client
+from jupyterlab_t9kjob.cli.__main__ import run_program
+from tests.local.lab import Lab
+
+PROGRAM = [sys.executable, "-m", "jupyterlab_t9kjob.cli"]
+# Without torchrun, whose start takes longer than all the rest.
+PLAIN = ["--set", "torchrun=null"]
+SCRIPT = """
+import argparse, os, sys, time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lines", type=int, default=3)
+parser.add_argument("--fail", action="store_true")
+parser.add_argument("--hold", help="file that has to appear before the script ends")
+options = parser.parse_args()
+for number in range(options.lines):
+    print(f"line {number} {os.environ.get('GREETING', '')}", flush=True)
+while options.hold and not os.path.exists(options.hold):
+    time.sleep(0.05)
+if options.fail:
+    raise ValueError("no data")
+"""
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@dataclass
+class Done:
+    code: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("command-line")
+    (folder / "work").mkdir()
+    (folder / "work" / "train.py").write_text(SCRIPT)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder / "work")
+        patch.setenv("HOME", str(folder))
+        patch.setenv("JUPYTER_CONFIG_DIR", str(folder / "config"))
+        patch.setenv("KUBECONFIG", str(folder / "none"))
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+        for name in ("LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "T9KJOB_ENGINE", "T9KJOB_NAMESPACE"):
+            patch.delenv(name, raising=False)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Run:
+    """Run a command within this process, which has imported everything already."""
+
+    def run(*words: str, code: int = 0) -> Done:
+        out, err = io.StringIO(), io.StringIO()
+        home = [] if words[0] == "completion" else ["--home", str(folder / "home")]
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            done = run_program([words[0], *home, *words[1:]])
+        assert done == code, (done, out.getvalue(), err.getvalue())
+        return Done(done, out.getvalue(), err.getvalue())
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def job(folder: Path) -> str:
+    """Submit a job with the program, follow it to its end, and return its name."""
+    words = ["train.py", "--name", "hello-1", "--env", "GREETING=hi", *PLAIN, "--follow", "-o", "name"]
+    done = subprocess.run(
+        [*PROGRAM, "submit", "--home", str(folder / "home"), *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["hello-1", "line 0 hi", "line 1 hi", "line 2 hi"]
+    assert "Succeeded" in done.stderr
+    return "hello-1"
+
+
+def test_a_dry_run_creates_nothing(run: Run, folder: Path) -> None:
+    done = run("submit", "train.py", "--name", "dry-1", "--dry-run", "--procs", "3")
+    assert "--nproc-per-node=3" in done.stdout and "train.py" in done.stdout
+    filled = json.loads(run("submit", "train.py", "--name", "dry-1", "--dry-run", "-o", "json").stdout)
+    assert filled["spec"]["working_dir"] == str(folder / "work")
+    assert "dry-1" not in run("list", "-o", "name").stdout
+    # The fields of a job can be kept in a file, and submitted with changes.
+    (folder / "job.json").write_text(json.dumps(filled))
+    again = run("submit", "-f", str(folder / "job.json"), "--set", "name=dry-2", "--dry-run", "-o", "json")
+    assert json.loads(again.stdout)["spec"]["name"] == "dry-2"
+
+
+def test_one_job_in_all_forms(run: Run, job: str) -> None:
+    table = run("list").stdout.splitlines()
+    assert table[0].split()[:3] == ["NAME", "STATUS", "ENGINE"]
+    assert any(line.split()[:3] == [job, "Succeeded", "local"] for line in table)
+    assert job in run("list", "-o", "name").stdout.split()
+    assert run("list", "--phase", "Paused", "-o", "name").stdout == ""
+    shown = json.loads(run("get", job, "-o", "json").stdout)
+    assert shown["phase"] == "Succeeded" and shown["replicas_view"][0]["exit_code"] == 0
+    assert "Succeeded" in run("get", job, "--events").stdout
+    assert json.loads(run("events", job, "-o", "json").stdout)["events"]
+    assert "env:" in run("get", job, "--manifest").stdout
+
+
+def test_the_log_of_a_job(run: Run, job: str) -> None:
+    assert run("logs", job, "-t", "1").stdout == "line 2 hi\n"
+    assert run("logs", job, "--grep", "line [01]").stdout == "line 0 hi\nline 1 hi\n"
+    assert run("logs", job, "--since", "1d", "-t", "2", "--grep", "0").stdout == "line 0 hi\n"
+    stamped = run("logs", job, "--all-ranks", "--timestamps").stdout.splitlines()
+    assert all(line.startswith("[") for line in stamped)
+    assert "rank" in run("logs", job, "--rank", "7", code=1).stderr
+    assert "regular expression" in run("logs", job, "--grep", "(", code=1).stderr
+
+
+def test_errors_are_sentences(run: Run, job: str) -> None:
+    assert "There is no job “nope”" in run("logs", "nope", code=1).stderr
+    assert "no-such.py" in run("submit", "no-such.py", code=1).stderr
+    assert "engine" in run("list", "--engine", "nowhere", code=1).stderr
+    assert run("list", "--engine", "kubeflow", code=1).stderr.startswith("Error:")
+    assert job in run("submit", "train.py", "--name", job, *PLAIN, code=1).stderr
+    assert "Traceback" not in run("submit", "train.py", "--set", "nodes=2", code=1).stderr
+
+
+def test_a_failed_job_ends_with_code_1(run: Run) -> None:
+    done = run("submit", "train.py", "--name", "bad-1", *PLAIN, "--wait", "--", "--fail", code=1)
+    assert "bad-1: Failed" in done.stderr and "no data" in done.stderr
+    run("wait", "bad-1", code=1)
+    run("wait", "bad-1", "--for", "Failed")
+
+
+def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder: Path) -> None:
+    """An interrupted command leaves the job alone; the job is ended, run again, deleted and pruned."""
+    lab = Lab(folder, kubernetes=False)
+    lab.start()
+    try:
+        hold = folder / "work" / "go"
+        run("submit", "train.py", "--name", "long-1", *PLAIN, "--retry", "0", "--", "--hold", str(hold))
+        follower = subprocess.Popen(
+            [*PROGRAM, "logs", "long-1", "-f", "--home", str(folder / "home")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert follower.stdout is not None
+        assert follower.stdout.readline() == "line 0 \n"
+        follower.send_signal(signal.SIGINT)
+        _rest, said = follower.communicate(timeout=240)
+        assert follower.returncode == 130 and "t9kjob stop long-1" in said, said
+        run("wait", "long-1", "--timeout", "1s", code=124)
+        shown = lab.ask("GET", "jobs", name="long-1").json["jobs"]
+        assert [job["phase"] for job in shown] == ["Running"]
+        run("prune", "--finished-before", "0s", "--dry-run")
+        assert "long-1" in run("stop", "long-1").stdout
+        run("wait", "long-1", code=1)
+        hold.touch()
+        assert run("rerun", "long-1", "-o", "name").stdout == "long-2\n"
+        run("wait", "long-2")
+        assert "Error" in run("pause", "long-2", code=1).stderr
+        run("delete", "long-1", "long-2", "--purge")
+        names = {job["name"] for job in lab.ask("GET", "jobs", deleted="true").json["jobs"]}
+        assert not {"long-1", "long-2"} & names
+        assert "hello-1" in run("prune", "--finished-before", "0s", "--yes").stdout
+        assert json.loads(run("list", "-o", "json").stdout) == {"jobs": []}
+    finally:
+        lab.kill()
+
+
+def test_a_pipe_that_closes_is_no_error(folder: Path) -> None:
+    program = " ".join(PROGRAM)
+    command = ["bash", "-c", f"{program} --help | head -c 1; echo ${{PIPESTATUS[0]}}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout[1:].strip() in ("0", "141") and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion(run: Run, shell: str) -> None:
+    assert "_T9KJOB_COMPLETE" in run("completion", shell).stdout
+
+
+def test_the_python_client(run: Run, folder: Path) -> None:
+    """In a program whose own event loop runs, as a notebook's does."""
+
+    async def program() -> None:
+        with Client(home=folder / "home") as client:
+            job = client.submit("train.py", name="api-1", values={"torchrun": None}, env={"GREETING": "you"})
+            assert list(job.logs(follow=True)) == ["line 0 you", "line 1 you", "line 2 you"]
+            assert job.wait(500).summary.phase == "Succeeded"
+            assert "api-1" in [each.name for each in client.jobs()]
+            assert client.get("api-1").phase == "Succeeded"
+            job.delete(purge=True)
+
+    asyncio.run(program())
+    assert "api-1" not in run("list", "--deleted", "-o", "name").stdout

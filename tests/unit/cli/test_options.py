@@ -1,0 +1,123 @@
+"""Values of the command line and of the Python client become the fields of a job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from jupyterlab_t9kjob.client.options import JobOptions, read_value, seconds_of, with_arguments
+from jupyterlab_t9kjob.core.errors import FieldError
+from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec, TensorBoardSpec
+from jupyterlab_t9kjob.launch.model import ScriptOption
+
+
+def spec(**values: Any) -> JobSpec:
+    fields: dict[str, Any] = {"name": "train-1", "entrypoint": Entrypoint(value="/w/train.py"), "working_dir": "/w"}
+    return JobSpec(**{**fields, **values})
+
+
+def option(*flags: str) -> ScriptOption:
+    return ScriptOption(flags=list(flags), dest="x", kind="text", line=1, default=None, help=None, items=None)
+
+
+def test_nothing_given_keeps_the_form() -> None:
+    filled = spec(args=["--out", "runs/train-1"], env=[EnvVar(name="A", value="1")])
+    assert JobOptions().applied(filled) == filled
+    assert not JobOptions().any
+
+
+def test_given_values_replace_those_of_the_form() -> None:
+    filled = spec(env=[EnvVar(name="A", value="1"), EnvVar(name="B", value="2")])
+    job = JobOptions(
+        nodes=2, processes=4, cpu="8", memory="16Gi", env={"A": "3"}, secrets={"TOKEN": "wandb:key"},
+        mounts=["data/imagenet:/data:ro", "home:/home"], restarts=0, deadline_seconds=60, queue="gold", paused=True,
+        values={"run_policy.clean_up": "All", "/labels/example.com~1team": "vision"},
+    ).applied(filled)  # fmt: skip
+    assert job.replica_specs[0].replicas == 2
+    assert job.torchrun is not None and job.torchrun.proc_per_node == 4
+    assert job.replica_specs[0].resources.memory.limit == "16Gi"
+    assert [(each.name, each.value) for each in job.env] == [("B", "2"), ("A", "3"), ("TOKEN", None)]
+    assert job.env[2].secret is not None and job.env[2].secret.key == "key"
+    assert [(each.claim, each.sub_path, each.mount_path, each.read_only) for each in job.mounts] == [
+        ("data", "imagenet", "/data", True),
+        ("home", None, "/home", False),
+    ]
+    assert job.run_policy.backoff_limit == 0 and job.run_policy.active_deadline_seconds == 60
+    assert job.run_policy.clean_up == "All" and job.scheduling.queue == "gold" and job.paused
+    assert job.labels == {"example.com/team": "vision"}
+
+
+def test_one_process_for_each_gpu() -> None:
+    job = JobOptions(gpus=8).applied(spec())
+    assert job.torchrun is not None and job.torchrun.proc_per_node == "gpu"
+    assert job.replica_specs[0].resources.device_count == 8
+    without = JobOptions(gpus=0).applied(job)
+    assert without.torchrun is not None and without.torchrun.proc_per_node in (1, 2)
+    assert without.replica_specs[0].resources.device is None
+
+
+def test_a_master_counts_as_a_node() -> None:
+    filled = spec(replica_specs=[ReplicaSpec(type="master"), ReplicaSpec(type="worker", replicas=3)])
+    assert [group.replicas for group in JobOptions(nodes=8).applied(filled).replica_specs] == [1, 7]
+
+
+def test_directories_follow_the_name() -> None:
+    filled = spec(args=["--out", "runs/train-1"], tensorboard=TensorBoardSpec(log_dirs=["/w/runs/train-1"]))
+    job = JobOptions(name="big-7").applied(filled)
+    assert (job.name, job.args, job.tensorboard.log_dirs) == ("big-7", ["--out", "runs/big-7"], ["/w/runs/big-7"])
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (JobOptions(name="No Good"), "/spec/name"),
+        (JobOptions(processes="many"), "/spec/torchrun/proc_per_node"),
+        (JobOptions(mounts=["data"]), "/spec/mounts"),
+        (JobOptions(secrets={"A": "b"}), "/spec/env"),
+        (JobOptions(values={"no.such": 1}), None),
+        (JobOptions(values={"run_policy.backoff_limit": "x"}), "/spec/run_policy/backoff_limit"),
+    ],
+)
+def test_a_wrong_value_is_refused_at_its_field(options: JobOptions, field: str | None) -> None:
+    with pytest.raises(FieldError) as refusal:
+        options.applied(spec())
+    assert refusal.value.field == field
+    assert refusal.value.message
+
+
+@pytest.mark.parametrize(
+    ("filled", "given", "expected"),
+    [
+        (["--out", "runs/a"], ["--epochs", "3"], ["--out", "runs/a", "--epochs", "3"]),
+        (["--out", "runs/a", "--epochs", "1"], ["-o", "mine"], ["--epochs", "1", "-o", "mine"]),
+        (["--out=runs/a"], ["--out", "mine"], ["--out", "mine"]),
+        (["--out", "runs/a"], ["--out=mine"], ["--out=mine"]),
+        (["positional", "--out", "runs/a"], ["--out", "x"], ["positional", "--out", "x"]),
+        ([], ["--unknown"], ["--unknown"]),
+    ],
+)
+def test_given_arguments_replace_the_same_options(filled: list[str], given: list[str], expected: list[str]) -> None:
+    assert with_arguments(filled, given, [option("--out", "-o"), option("--epochs")]) == expected
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("10m", 600), ("2h30m", 9000), ("1d", 86400), ("5s", 5)])
+def test_durations(text: str, seconds: int) -> None:
+    assert seconds_of(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-5m", "10 weeks", "1m1h"])
+def test_no_durations(text: str) -> None:
+    with pytest.raises(ValueError):
+        seconds_of(text)
+
+
+def test_values_are_json_or_text() -> None:
+    assert [read_value(text) for text in ("3", "true", "null", "[1]", "All", "1Gi")] == [
+        3,
+        True,
+        None,
+        [1],
+        "All",
+        "1Gi",
+    ]

@@ -1,0 +1,153 @@
+"""Tables, durations, the choice of jobs and streams, and the language of the command line."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from jupyterlab_t9kjob.cli.group import COMMANDS, t9kjob
+from jupyterlab_t9kjob.cli.jobs import _spans
+from jupyterlab_t9kjob.cli.language import languages
+from jupyterlab_t9kjob.cli.output import Column, has_colors, plain, short_duration, table, width_of
+from jupyterlab_t9kjob.client.display import data
+from jupyterlab_t9kjob.client.log_lines import LogChoice
+from jupyterlab_t9kjob.client.lookup import find_job, short_name
+from jupyterlab_t9kjob.core.errors import Conflict, NotFound
+from jupyterlab_t9kjob.core.job import JobSummary, LogStream, Reason, job_id
+from jupyterlab_t9kjob.core.translation import Text
+
+COLUMNS = [Column("NAME"), Column("ENGINE", rank=2), Column("AGE", rank=1, right=True)]
+
+
+def job(name: str, engine: str = "local", namespace: str = "", **values: Any) -> JobSummary:
+    uid = f"uid-{name}"
+    fields: dict[str, Any] = {"phase": "Running", "created_at": 0.0}
+    ident = job_id(engine, namespace, name, uid)
+    return JobSummary(id=ident, engine=engine, namespace=namespace, name=name, uid=uid, **{**fields, **values})
+
+
+def test_a_table_in_a_pipe_is_complete() -> None:
+    assert table(COLUMNS, [["train-1", "local", "5s"], ["a", "kubeflow/team", ""]], None) == [
+        "NAME     ENGINE         AGE",
+        "train-1  local           5s",
+        "a        kubeflow/team    -",
+    ]
+
+
+def test_a_table_fits_the_terminal() -> None:
+    rows = [["训练" * 10, "kubeflow/a-very-long-namespace", "5s"], ["x" * 200, "local", "1m"]]
+    for width in (80, 40, 20):
+        lines = table(COLUMNS, rows, width)
+        assert max(map(width_of, lines)) <= width
+        assert len(lines) == 3
+    assert "ENGINE" not in table(COLUMNS, rows, 40)[0]
+    assert "AGE" in table([Column("NAME"), Column("AGE", rank=1)], [["a", "5s"]], 40)[0]
+
+
+def test_a_name_can_not_control_the_terminal() -> None:
+    assert plain("a\x1b[2J\nb") == "a [2J b"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "-"), (-3, "0s"), (38, "38s"), (252, "4m12s"), (1200, "20m"), (9960, "2h46m"), (4e4, "11h"), (3e5, "3d")],
+)
+def test_durations(seconds: float | None, text: str) -> None:
+    assert short_duration(seconds) == text
+
+
+def test_no_colors_where_nobody_sees_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = io.StringIO()
+    monkeypatch.setattr(terminal, "isatty", lambda: True, raising=False)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    assert has_colors(terminal) and not has_colors(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colors(terminal)
+
+
+def test_ranks_as_spans() -> None:
+    assert [_spans(ranks) for ranks in ([], [0], [0, 1, 2, 5, 7, 8])] == ["", "0", "0-2,5,7-8"]
+
+
+def test_jobs_are_found_by_name_or_id() -> None:
+    one, two, other = job("train-1"), job("train-1", "kubeflow", "team"), job("eval")
+    assert find_job("eval", [one, two, other]) is other
+    assert find_job(two.id, [one, two, other]) is two
+    assert (short_name(other, [one, two, other]), short_name(one, [one, two])) == ("eval", one.id)
+    with pytest.raises(Conflict, match="train-1"):
+        find_job("train-1", [one, two])
+    with pytest.raises(NotFound):
+        find_job("train", [one])
+    old = job("train-2", deleted=True)
+    assert find_job("train-2", [old]) is old
+
+
+def stream(replica: str, source: Any, rank: int | None = None) -> LogStream:
+    return LogStream(id=f"{replica}.{source}.{rank}", replica=replica, attempt=1, source=source, rank=rank, size=1)
+
+
+def test_rank_0_is_shown_unless_others_are_asked_for() -> None:
+    launcher, ranks = stream("worker-0", "launcher"), [stream(f"worker-{rank // 2}", "rank", rank) for rank in range(4)]
+    streams = [launcher, *ranks]
+    assert LogChoice().streams(streams, ended=False) == [ranks[0]]
+    assert LogChoice(ranks=(1, 3)).streams(streams, ended=False) == [ranks[1], ranks[3]]
+    assert LogChoice(replicas=("worker-1",)).streams(streams, ended=False) == ranks[2:]
+    assert LogChoice(every=True).streams(streams, ended=False) == streams
+    assert LogChoice(ranks=(9,)).streams(streams, ended=True) == []
+    assert LogChoice().streams([launcher], ended=False) == []
+    assert LogChoice().streams([launcher], ended=True) == [launcher]  # The job ended before a rank started.
+
+
+def test_the_display_of_a_job_escapes_its_texts() -> None:
+    reason = Reason(code="X", sentence=Text.verbatim("<script>alert(1)</script>"))
+    shown = data(job("train-1", phase="Failed", reason=reason))
+    assert "<script>" not in shown["text/html"] and "&lt;script&gt;" in shown["text/html"]
+    assert shown["text/plain"].startswith("train-1: Failed")
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, []),
+        ({"LANG": "C.UTF-8"}, []),
+        ({"LANG": "en_US.UTF-8"}, []),
+        ({"LANG": "zh_CN.UTF-8"}, ["zh_CN"]),
+        ({"LANG": "de_DE", "LC_ALL": "zh_CN.UTF-8"}, ["zh_CN"]),
+        ({"LANGUAGE": "zh_CN:en", "LANG": "de_DE"}, ["zh_CN", "en"]),
+    ],
+)
+def test_the_language_of_the_environment(environment: dict[str, str], expected: list[str]) -> None:
+    assert languages(environment) == expected
+
+
+INNER = {"top": ["nodes", "jobs"], "data": ["list"]}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str) -> None:
+    for inner in INNER.get(name, [""]):
+        result = CliRunner().invoke(t9kjob, [name, *filter(None, [inner]), "--help"], terminal_width=80)
+        assert result.exit_code == 0
+        assert "Usage:" in result.output and "Examples:" in result.output
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["no-such-command"],
+        ["submit"],
+        ["submit", "a.py", "--nodes", "0"],
+        ["submit", "a.py", "--set", "novalue"],
+        ["submit", "a.py", "--env", "T9KJOB_NOT_SET_ANYWHERE"],
+        ["submit", "-f", "a.yaml", "--module", "b"],
+        ["logs", "x", "--since", "soon"],
+        ["prune"],
+        ["wait"],
+    ],
+)
+def test_wrong_use_has_code_2(words: list[str]) -> None:
+    assert CliRunner().invoke(t9kjob, words).exit_code == 2
