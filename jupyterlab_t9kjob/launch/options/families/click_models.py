@@ -16,7 +16,7 @@ from ..declarations.calls import keyword_of
 from ..declarations.parameters import MISSING, Parameter, fields_of, is_dataclass
 from ..declarations.source import Source
 from ..declarations.types import enum_name
-from ..interpreter.modules import Module
+from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..program import Definition
 from ..texts import one_line
