@@ -5,6 +5,7 @@ import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITerminal, Terminal } from '@jupyterlab/terminal';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget, terminalIcon } from '@jupyterlab/ui-components';
+import { Message } from '@lumino/messaging';
 import { Panel } from '@lumino/widgets';
 import * as React from 'react';
 import { Banner } from '../ui/Banner';
@@ -37,7 +38,10 @@ export class TerminalView extends Panel {
     begin: boolean
   ) {
     super();
+    this.addClass('jp-t9k-View');
     this.addClass('jp-t9k-Terminal');
+    this.node.tabIndex = -1;
+    this.title.closable = true;
     this.title.icon = terminalIcon;
     this.title.label = titleOf(place, _lab.trans);
     this.addWidget(this._notice);
@@ -83,6 +87,11 @@ export class TerminalView extends Panel {
         terminal.activate();
       }
     }
+  }
+
+  protected override onCloseRequest(message: Message): void {
+    super.onCloseRequest(message);
+    this.dispose(); // a new tab is made when the terminal is opened again
   }
 
   protected override onActivateRequest(): void {
