@@ -102,11 +102,13 @@ async def fill(session: Session, target: Target, options: JobOptions) -> FilledJ
 
 
 def _spec_without_file(target: Target) -> JobSpec:
-    folder = Path.cwd()
+    folder, args = Path.cwd(), list[str]()
     if target.module is not None:
         entrypoint, name = Entrypoint(kind="module", value=target.module), target.module.rpartition(".")[2]
     elif target.command is not None:
-        entrypoint, name = Entrypoint(kind="command", value=target.command), Path(target.command.split()[0]).stem
+        # The command of a specification is one program; a shell reads the words.
+        entrypoint, args = Entrypoint(kind="command", value="sh"), ["-c", target.command]
+        name = Path(next(iter(target.command.split()), "")).stem
     else:
         raise FieldError(
             _("The job has no file."),
@@ -117,6 +119,7 @@ def _spec_without_file(target: Target) -> JobSpec:
     return JobSpec(
         name=name,
         entrypoint=entrypoint,
+        args=args,
         working_dir=str(folder),
         tensorboard=TensorBoardSpec(log_dirs=[str(folder / "runs" / name)]),
     )

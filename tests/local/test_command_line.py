@@ -146,6 +146,11 @@ def test_a_failed_job_ends_with_code_1(run: Run) -> None:
     run("wait", "bad-1", "--for", "Failed")
 
 
+def test_a_shell_runs_a_command(run: Run, folder: Path) -> None:
+    run("submit", "--command", "echo 'a  b' > made.txt", "--name", "shell-1", *PLAIN, "--wait")
+    assert (folder / "work" / "made.txt").read_text() == "a  b\n"
+
+
 def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder: Path) -> None:
     """An interrupted command leaves the job alone; the job is ended, run again, deleted and pruned."""
     lab = Lab(folder, kubernetes=False)
