@@ -83,6 +83,7 @@ async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_p
             async with engine.open_terminal(job.uid, TerminalPlace(replica="nobody-9"), SETTINGS):
                 pass
 
+        await bench.until(job, lambda seen: seen.phase == "Paused" and seen.pending_action is None)
         await engine.act(job.uid, "resume")
         await bench.until(job, lambda seen: seen.replicas_running == 2)
         await account.may(*rules())
