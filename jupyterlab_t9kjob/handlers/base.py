@@ -203,7 +203,7 @@ class ApiHandler(Answers, APIHandler):
         FieldError
             If a field is invalid.
         """
-        from .validation import parse
+        from ..core.texts.validation import parse
 
         if self._received > MAX_BODY:
             raise TooLarge(

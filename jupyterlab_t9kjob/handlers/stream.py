@@ -40,8 +40,8 @@ class StreamHandler(Socket):
         """Replace the page's subscription."""
         from pydantic import TypeAdapter
 
+        from ..core.texts.validation import parse_message
         from .messages import Subscribe
-        from .validation import parse_message
 
         first = self._subscription is None
         self._subscription = parse_message(TypeAdapter(Subscribe), message)

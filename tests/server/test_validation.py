@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.errors import JobError
+from jupyterlab_t9kjob.core.texts.validation import parse
 from jupyterlab_t9kjob.handlers.messages import CreateJob
-from jupyterlab_t9kjob.handlers.validation import parse
 from jupyterlab_t9kjob.launch.model import PrefillRequest
 
 GOOD = {

@@ -71,8 +71,8 @@ class LogsHandler(Socket):
 
     async def answer(self, message: str | bytes) -> None:
         """Answer one message."""
+        from ...core.texts.validation import parse_message
         from ..messages import LOG_REQUEST, AckLog, FindErrors, FollowLog, ReadLog, SearchLog
-        from ..validation import parse_message
 
         request: LogRequest = parse_message(LOG_REQUEST, message)
         await self._subscribed.wait()

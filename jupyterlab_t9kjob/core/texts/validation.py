@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
-from ..core.code.model import LINE_PATTERN, OBJECT_NAME_PATTERN
-from ..core.errors import BadRequest, FieldError, JobError
-from ..core.job import ENGINE_NAME_PATTERN
-from ..core.spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
-from ..core.texts.field_names import name_of
-from ..core.translation import Text, _, _n
+from ..code.model import LINE_PATTERN, OBJECT_NAME_PATTERN
+from ..errors import BadRequest, FieldError, JobError
+from ..job import ENGINE_NAME_PATTERN
+from ..spec import ENV_NAME_PATTERN, NAME_PATTERN, NAMESPACE_PATTERN
+from ..translation import Text, _, _n
+from .field_names import name_of
 
 SomeModel = TypeVar("SomeModel", bound=BaseModel)
 
