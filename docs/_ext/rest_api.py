@@ -23,6 +23,7 @@ GROUPS = {
     "engines": "Engines",
     "cluster": "Cluster",
     "jobs": "Jobs and logs",
+    "imported-jobs": "Jobs of archives",
     "job-actions": "Actions on many jobs",
     "space": "Space of records",
     "sweeps": "Sweeps",

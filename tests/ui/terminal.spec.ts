@@ -62,7 +62,9 @@ test('a terminal in a job', async ({ page }) => {
     await again.click();
     await expect(again).toBeHidden({ timeout: STARTED });
     await expect(screen).toContainText('train.py', { timeout: STARTED });
-    await page.reload({ waitForIsReady: false });
+    // Galata's own option: no launcher is waited for, because the restored tabs are in its place.
+    const options: object = { waitForIsReady: false };
+    await page.reload(options);
     await expect(
       page.getByText('The shell of this terminal has ended.')
     ).toBeVisible({ timeout: STARTED });

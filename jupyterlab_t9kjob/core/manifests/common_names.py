@@ -11,7 +11,7 @@ from typing import Any
 
 from ..spec import NAME_PATTERN, name_from
 from ..translation import _
-from .kinds.formats import Format, groups_of, patch_of
+from .kinds.formats import Format, groups_of
 from .kinds.pod_template import training_container
 from .model import Notes
 from .names import CONTAINER
@@ -61,6 +61,22 @@ def with_usual_names(form: Format, manifest: dict[str, Any], notes: Notes) -> tu
         if patch:
             renames[name] = patch
     return manifest, patch_of(form, renames)
+
+
+def patch_of(form: Format, groups: dict[str, Any]) -> dict[str, Any]:
+    """Return the patch of a manifest that changes its replica types.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    groups
+        Patch of each replica type by its name; a kind with a single type has at most one.
+    """
+    if form.single:
+        return {"spec": next(iter(groups.values()))} if groups else {}
+    head = {BY: form.listed_by} if form.listed_by else {}
+    return {"spec": {form.replicas: {**head, **groups}}} if groups else {}
 
 
 def _rename_group(form: Format, group: dict[str, Any], notes: Notes) -> tuple[str, dict[str, Any]]:

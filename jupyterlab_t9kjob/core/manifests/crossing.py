@@ -10,7 +10,7 @@ from ..checks import Capability, Check
 from ..features import adapt
 from ..spec import JobSpec
 from ..translation import _, listing
-from .kinds.formats import patch_of
+from .common_names import patch_of
 from .model import Kind
 from .registry import KINDS, kind_of_extra
 from .text.merge_patch import BY, leaves

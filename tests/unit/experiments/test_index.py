@@ -217,6 +217,7 @@ def test_a_silent_disk_leaves_out_its_own_curves(
     outside.parent.mkdir()
     record([2.0]).rename(outside)
     asyncio.run(library.search_outside([outside.parent]))
+
     async def lane(path: Path) -> Lane:
         if path == outside.parent:
             raise TimeoutError(110, "Connection timed out")

@@ -11,7 +11,6 @@ from ...spec import JobSpec
 from ...translation import Text, _
 from ..model import Notes
 from ..names import CONTAINER
-from ..text.merge_patch import BY
 from .pod_template import training_container
 
 Patch: TypeAlias = "dict[str, Any] | None"
@@ -107,22 +106,6 @@ def groups_of(form: Format, spec: dict[str, Any]) -> list[tuple[str, dict[str, A
     groups = spec[form.replicas]
     pairs = groups.items() if isinstance(groups, dict) else enumerate(groups)
     return [(f"/{form.replicas}/{key}", group) for key, group in pairs]
-
-
-def patch_of(form: Format, groups: dict[str, Any]) -> dict[str, Any]:
-    """Return the patch of a manifest that changes its replica types.
-
-    Parameters
-    ----------
-    form
-        The manifest's kind.
-    groups
-        Patch of each replica type by its name; a kind with a single type has at most one.
-    """
-    if form.single:
-        return {"spec": next(iter(groups.values()))} if groups else {}
-    head = {BY: form.listed_by} if form.listed_by else {}
-    return {"spec": {form.replicas: {**head, **groups}}} if groups else {}
 
 
 def training_of(form: Format, manifest: dict[str, Any]) -> list[dict[str, Any]]:
