@@ -336,6 +336,19 @@ async def test_lines_of_the_next_life_that_were_taken_for_this_ones_are_put_righ
         assert [query.get("sinceTime") for query in job.server.asked] == [None, stamp(50)[:19] + "Z", None, None]
 
 
+async def test_lines_stay_if_the_node_no_longer_has_the_log(tmp_path: Path):
+    """The run wrote in the second in which it ended, so its lines could be those of the next one."""
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(1000, 1005), ends=False)]
+        job.update(running())
+        await job.has(text(1000, 1005))
+        job.server.acts += [says(b"unable to retrieve container logs for cri://0")]
+        job.update(ended())
+        streams = await job.until(lambda streams: streams[OUT].complete)
+        assert await job.data() == text(1000, 1005)
+        assert "unable to retrieve" not in str(streams[OUT].missing)
+
+
 async def test_a_life_that_was_missed_and_one_that_is_gone(tmp_path: Path):
     async with bench(tmp_path) as job:
         job.server.acts += [

@@ -20,7 +20,7 @@ from tornado.httpclient import HTTPClientError
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.errors import NotFound
 from jupyterlab_t9kjob.handlers.jobs.logs import LogsHandler
-from jupyterlab_t9kjob.logs.serving import archive, follow, sources
+from jupyterlab_t9kjob.logs.serving import archive, follow, pages, sources
 from tests.patience import PATIENCE
 from tests.server.conftest import Page, eventually
 from tests.server.fakes import FakeEngine
@@ -188,6 +188,21 @@ async def test_follow_sends_every_line_once_as_it_is_written(engine: FakeEngine,
         seen += [line["text"] for line in await appended(page, 1)]
     assert seen[-1] == "end"
     assert seen[:-1] == [str(number) for number in range(200)][-len(seen) + 1 :]
+
+
+async def test_errors_are_followed_through_pages_without_any(engine: FakeEngine, open_page, api, monkeypatch):
+    monkeypatch.setattr(pages, "MAX_PAGE_READ", 1024)
+    job = engine.put()
+    log = engine.stream(job, OUT)
+    for number in range(200):
+        log.write(b"step %d loss: 0.3\n" % number * 1000, time=float(number))
+    page = await open_page("jobs", job.id, "logs")
+    await page.send(type="follow", cursor={}, level="error")
+    assert ((first := await page.until(type="append"))["lines"], first["caught_up"]) == ([], True)
+    assert first["after"] == {OUT: log.path.stat().st_size}
+    log.write(b"ERROR:root:it broke\n", time=300.0)
+    assert [line["text"] for line in await appended(page, 1)] == ["ERROR:root:it broke"]
+    assert (await api("GET", "jobs", job.id)).status == 200
 
 
 @pytest.mark.parametrize("door", [(follow.JobLogs, "_sizes"), (follow, "read_page")], ids=["look", "read"])

@@ -43,6 +43,9 @@ LINES = [
     ("KeyboardInterrupt", "error"),
     ("Exception: it broke", "error"),
     ("error: unrecognized arguments: --x", "error"),
+    ("train.py: error: unrecognized arguments: --x", "error"),
+    ("srun: error: node-2: task 1: Killed", "error"),
+    ("bash: line 1:   77 Killed                  python train.py", "error"),
     ("Segmentation fault (core dumped)", "error"),
     ("Fatal Python error: Aborted", "error"),
     ("train.py FAILED", "error"),
@@ -192,3 +195,6 @@ def test_the_first_error_of_a_stream_is_found_in_parts_and_when_it_is_written(
     assert [(e.stream, e.offset, e.text, e.traceback) for e in found.errors] == [
         ("a", len(quiet), "ValueError: bad", True)
     ]
+    path.write_bytes(b"ERROR:root:first\n")
+    found = first_errors(sources, searches)
+    assert [(e.stream, e.offset, e.text) for e in found.errors] == [("a", 0, "ERROR:root:first")]

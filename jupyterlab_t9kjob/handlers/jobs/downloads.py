@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...logs.serving.text import LinePosition
 
 CHUNK = 256 * 1024
+NO_LIMIT = 2**53 - 1
 
 
 class Download(ApiHandler):
@@ -97,7 +98,7 @@ class LogFileHandler(Download):
         from ...logs.storage import cuts
 
         offset = self.query("offset", 0)
-        limit = self.query("limit", 2**53 - 1, least=1)
+        limit = self.query("limit", NO_LIMIT, least=1)
         download = self.switch("download")
         jobs = (await self.app.services()).jobs
         job = await jobs.job(ident)
@@ -181,10 +182,10 @@ class LogTextHandler(Download):
         """Send the merged text of streams, or a passage of it."""
         from ...logs.serving.archive import missing_lines
         from ...logs.serving.sources import Source, places
-        from ...logs.serving.text import Passage, passage_text, size_of_passage
+        from ...logs.serving.text import Passage, is_larger, passage_text
         from ...logs.storage.index import TimeIndex
 
-        limit = self.query("limit", 2**53 - 1, least=1)
+        limit = self.query("limit", NO_LIMIT, least=1)
         labels, download = self.switch("labels"), self.switch("download")
         passage = Passage(self._place("from"), self._place("to"), self._level())
         jobs = (await self.app.services()).jobs
@@ -194,14 +195,9 @@ class LogTextHandler(Download):
             sources = [
                 Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts, file.within) for file in files
             ]
-            size = await on_disk(places(sources), size_of_passage, sources, passage)
-            if size > limit:
+            if limit < NO_LIMIT and await on_disk(places(sources), is_larger, sources, passage, limit):
                 raise TooLarge(
-                    _(
-                        "These lines have {size}. At most {limit} can be copied.",
-                        size=_megabytes(size),
-                        limit=_megabytes(limit),
-                    ),
+                    _("These lines have more than {limit}, the most that can be copied.", limit=_megabytes(limit)),
                     hint=_("Download them instead."),
                 )
             notes = {file.stream.id: missing_lines(file.stream) for file in files}

@@ -113,21 +113,23 @@ class LogsHandler(Socket):
 
     async def _send_growth(self, request: FollowLog) -> None:
         streams = None if request.streams is None else frozenset(request.streams)
-        cursor, first = request.cursor, True
+        cursor, told = request.cursor, False
         while True:
             await self._wait_for_ack()
             growth = self._logs.grown.count
             batch = await self._logs.batch(streams, cursor, request.level)
             caught_up = batch.caught_up and batch.growth == growth
-            if first or not batch.empty:
+            if not batch.empty or (caught_up and not told):
                 self._sequence += 1
                 message = (
                     f'{{"type":"append","sequence":{self._sequence},"lines":{batch.lines},'
                     f'"after":{json.dumps(batch.after)},"caught_up":{json.dumps(caught_up)}}}'
                 )
                 self._unacknowledged[self._sequence] = len(message)
-                cursor, first = batch.after, False
+                told = caught_up
                 await self.send(message)
+            # With a level, a batch may have no line and yet not be at the end.
+            cursor = batch.after
             if caught_up:
                 await self._logs.wait_for_growth(growth)
 

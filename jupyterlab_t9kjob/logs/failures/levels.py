@@ -39,7 +39,8 @@ _ERROR = re.compile(
     r"(?:[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit)|Error|Exception|error|fatal)(?::|$)"
     r"|Exception (?:in thread|ignored) |During handling of the above exception|The above exception was the direct"
     r"|Segmentation fault|Bus error|Aborted\b|Killed$|Floating point exception|Fatal Python error:|terminate called"
-    r"|\S.{0,200} FAILED$"
+    r"|\S.{0,200} FAILED$|[\w./-]{1,80}: (?:fatal )?error:"
+    r"|[\w./-]{1,80}: line \d+: +\d+ (?:Killed|Aborted|Segmentation)"
 )
 _WARNING = re.compile(r"(?:.*\b)?[A-Z]\w*Warning:|[Ww]arning:")
 _CONTINUES = ("│", "╭", "╰", "┌", "└", "|", "+")

@@ -168,12 +168,14 @@ class ErrorSearch:
         Offset up to which the stream was searched.
     found
         The first error; None if there is none up to `reached`.
+    is_complete
+        True if `found` will not change: the end of its traceback is known.
     """
 
     def __init__(self) -> None:
         self.reached = 0
         self.found: FirstError | None = None
-        self._is_complete = False
+        self.is_complete = False
 
     def go_on(self, file: OpenSource, end: float) -> int:
         """Search further until an error is found, or a part of the search is done (blocking).
@@ -190,10 +192,12 @@ class ErrorSearch:
         int
             Number of bytes that were read.
         """
+        if file.size < self.reached:  # The log was begun anew.
+            self.found, self.reached, self.is_complete = None, 0, False
         removed = file.reader.hole
         if self.found is not None and removed[0] <= self.found.offset < removed[1]:
-            self.found, self.reached, self._is_complete = None, removed[1], False
-        if self._is_complete:
+            self.found, self.reached, self.is_complete = None, removed[1], False
+        if self.is_complete:
             return 0
         if self.found is not None:
             self.reached = self.found.offset
@@ -201,10 +205,10 @@ class ErrorSearch:
         for step in forward(file.reader, self.reached, "error", step_sizes(16)):
             for line, leveled in step.found:
                 self._take(file, line, leveled)
-                if self._is_complete:
+                if self.is_complete:
                     break
             self.reached = step.reached
-            if self._is_complete or file.reader.bytes_read - before > SEARCH_BYTES or time.monotonic() > end:
+            if self.is_complete or file.reader.bytes_read - before > SEARCH_BYTES or time.monotonic() > end:
                 break
         return file.reader.bytes_read - before
 
@@ -216,12 +220,12 @@ class ErrorSearch:
             self.found = FirstError(
                 stream=file.stream, offset=line.offset, time=file.time(line.offset), text=text, traceback=is_traceback
             )
-            self._is_complete = not is_traceback
+            self.is_complete = not is_traceback
         elif leveled.part == "exception":
             self.found.text = text
-            self._is_complete = True
+            self.is_complete = True
         elif leveled.part in ("first", "traceback"):
-            self._is_complete = True
+            self.is_complete = True
 
 
 class FirstErrors(NamedTuple):
@@ -254,7 +258,7 @@ def first_errors(sources: Sequence[Source], searches: dict[str, ErrorSearch]) ->
                 total += search.go_on(file, end)
             if search.found is not None:
                 errors.append(replace(search.found))
-            is_done = search.found is not None or search.reached >= file.size
+            is_done = search.is_complete or search.reached >= file.size
             complete = complete and is_done
             searched += file.size if is_done else search.reached
             size += file.size

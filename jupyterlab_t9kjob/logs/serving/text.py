@@ -60,8 +60,8 @@ class _Item(NamedTuple):
     note: bytes | None
 
 
-def size_of_passage(sources: Sequence[Source], passage: Passage) -> int:
-    """Return the approximate size of a passage in bytes, without removed bytes (blocking).
+def is_larger(sources: Sequence[Source], passage: Passage, limit: int) -> bool:
+    """Return True if a passage without removed bytes is larger than a limit, approximately (blocking).
 
     Parameters
     ----------
@@ -69,9 +69,22 @@ def size_of_passage(sources: Sequence[Source], passage: Passage) -> int:
         The streams.
     passage
         The lines.
+    limit
+        Largest size in bytes.
     """
     with opened(sources) as files:
-        return sum(_size(file, files, passage) for file in files)
+        if passage.level is None:
+            return sum(_size(file, files, passage) for file in files) > limit
+        size = 0
+        for file in files:
+            end = _end(file, passage.last)
+            for line in _of_level(file, _start(file, files, passage.first), passage.level):
+                size += line.size
+                if size > limit:
+                    return True
+                if line.offset >= end:
+                    break
+    return False
 
 
 def passage_text(
@@ -199,9 +212,6 @@ def _end(file: OpenSource, last: LinePosition | None) -> int:
 
 def _size(file: OpenSource, files: Sequence[OpenSource], passage: Passage) -> int:
     start, end = _start(file, files, passage.first), _end(file, passage.last)
-    if passage.level is not None:
-        lines = takewhile(lambda line: line.offset < end, _of_level(file, start, passage.level))
-        return sum(line.size for line in lines)
     hole = file.reader.hole
     removed = max(0, min(end, hole[1]) - max(start, hole[0]))
     return max(0, end - start - removed)

@@ -79,6 +79,8 @@ class TimeIndex:
             return
         try:
             with self.path.open("rb") as file:
+                if file.seek(0, os.SEEK_END) < len(self._sizes) * RECORD.size:
+                    self._times, self._sizes = array("d"), array("Q")  # The log was begun anew.
                 file.seek(len(self._sizes) * RECORD.size)
                 data = file.read()
         except FileNotFoundError:

@@ -49,10 +49,22 @@ export class FirstErrors {
 
   /** Search the shown streams. A newer search replaces this one. */
   async find(): Promise<void> {
-    const turn = ++this._turn;
     this._pending = true;
     this._error = null;
     this._changed.emit();
+    await this._search();
+  }
+
+  /** Search what was written since the last search, without a message about it. */
+  async findMore(): Promise<void> {
+    if (this._log.connected && this._log.size !== this._size) {
+      await this._search();
+    }
+  }
+
+  private async _search(): Promise<void> {
+    const turn = ++this._turn;
+    this._size = this._log.size;
     try {
       let answer: LogErrors;
       do {
@@ -84,6 +96,8 @@ export class FirstErrors {
 
   private _errors: readonly IRankError[] = [];
   private _progress = 0;
+  /** Size of the log at the begin of the last search. */
+  private _size = -1;
   private _pending = false;
   private _error: string | null = null;
   /** Number of the current search. An answer to an earlier search is ignored. */

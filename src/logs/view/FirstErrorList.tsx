@@ -11,6 +11,9 @@ import { LogModel } from '../model/log';
 /** Maximum number of ranks in the list. */
 const MOST_RANKS = 200;
 
+/** Time between two searches of what was written since, in milliseconds. */
+const AGAIN_MS = 5000;
+
 /** Props of `FirstErrorList`. */
 interface IFirstErrorListProps {
   log: LogModel;
@@ -34,6 +37,15 @@ export function FirstErrorList({
     }
     return () => errors.cancel();
   }, [errors, connected, chosen]);
+  // A running job writes more; the server continues where it was.
+  React.useEffect(() => {
+    const timer = window.setInterval(() => {
+      if (!errors.pending) {
+        void errors.findMore();
+      }
+    }, AGAIN_MS);
+    return () => window.clearInterval(timer);
+  }, [errors]);
   const label = trans.__('First error of each rank');
   const more = errors.errors.length - MOST_RANKS;
   return (

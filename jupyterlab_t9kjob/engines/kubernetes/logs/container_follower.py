@@ -240,10 +240,10 @@ class ContainerFollower:
         """Read the log of a run that has ended, as far as the node still has it."""
         record = self._spools.record(state, run)
         spool = await self._spools.open(record)
-        lost = None
+        lost, was_followed = None, spool.size > 0
         try:
             await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
-            if _is_of_later_run(spool, run):
+            if was_followed and _is_of_later_run(spool, run):
                 await self._spools.clear(record, spool)
                 await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
         except ApiError as error:
@@ -388,6 +388,7 @@ def _is_of_later_run(spool: Spool, run: ContainerRun) -> bool:
         and run.ended_at is not None
         and int(spool.first) >= run.ended_at
         and not spool.is_repeated
+        and spool.notice is None  # Otherwise the node has not answered with a log.
     )
 
 
