@@ -376,7 +376,9 @@ describe('Replicas', () => {
     expect(document.activeElement?.textContent).toBe('worker-1');
     fireEvent.keyDown(document.activeElement as Element, { key: 'ArrowDown' });
     expect(document.activeElement?.textContent).toBe('worker-2');
+    // The last column opens a terminal, the one before it the log.
     fireEvent.keyDown(document.activeElement as Element, { key: 'End' });
+    fireEvent.keyDown(document.activeElement as Element, { key: 'ArrowLeft' });
     fireEvent.click(document.activeElement as Element);
     expect(showLog.mock.calls[0][0].name).toBe('worker-2');
     expect(grid.tabIndex).toBe(-1);
