@@ -15,7 +15,8 @@ interface IMarkdownProps {
 export function Markdown({ text, render }: IMarkdownProps): React.JSX.Element {
   const host = React.useRef<HTMLDivElement>(null);
   const [isRendered, setRendered] = React.useState(false);
-  React.useEffect(() => {
+  // A widget must be disposed before React removes its host; other effects end after that.
+  React.useLayoutEffect(() => {
     let widget: Widget | null = null;
     let isCurrent = true;
     render(text).then(
