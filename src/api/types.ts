@@ -1378,6 +1378,12 @@ export interface components {
              */
             size: number;
             /**
+             * More Files
+             * @description True if there are more than 100,000 files; number and bytes are those of the first then.
+             * @default false
+             */
+            more_files: boolean;
+            /**
              * References
              * @description The first 1000.
              */

@@ -55,7 +55,9 @@ async def test_an_artifact_has_its_files_and_runs(api: Api, workspace: Path) -> 
     assert len(near["nodes"]) == 2
 
 
-async def test_files_are_previewed_downloaded_and_summed(api: Api, workspace: Path) -> None:
+async def test_files_are_previewed_downloaded_and_summed(
+    api: Api, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recorded = await record(api, workspace)
     route = ("experiments", "artifacts", recorded.model)
     preview = (await api("GET", *route, "preview", path="notes.md")).json
@@ -75,8 +77,14 @@ async def test_files_are_previewed_downloaded_and_summed(api: Api, workspace: Pa
     with zipfile.ZipFile(io.BytesIO(whole.body)) as archive:
         assert archive.testzip() is None
         names = [name.partition("/")[2] for name in archive.namelist()]
-        assert names == ["metadata.yaml", "notes.md", "x.svg", "sub/weights.bin"]
+        assert names == ["metadata.yaml", "notes.md", "x.svg", "sub/weights.bin", ""]
+        assert archive.read(f"{recorded.folder.name}.left-out.txt").splitlines()[1:] == [b"secret"]
         assert archive.read(f"{recorded.folder.name}/notes.md") == b"# Notes"
+    with monkeypatch.context() as few:
+        few.setattr("jupyterlab_t9kjob.experiments.artifacts.files.MOST_WALKED", 3)
+        assert (await api("GET", *route)).json["more_files"] is True
+        refused = await api("GET", *route, "archive")
+    assert (refused.status, refused.json["code"]) == (413, "TooLarge")
     [node] = [node for node in (await api("GET", "experiments", "flow", folder="")).json["nodes"] if node["files"]]
     assert (node["name"], node["files"], node["size"]) == ("model", 4, 1_000_043)
 

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import io
+import time
+from typing import Final
 
-EARLIEST = (1980, 1, 1, 0, 0, 0)
-"""Earliest time that a ZIP file can store."""
+_EARLIEST: Final = (1980, 1, 1, 0, 0, 0)
+_LATEST: Final = (2107, 12, 31, 23, 59, 58)
+
+
+def zip_time(seconds: float) -> tuple[int, int, int, int, int, int]:
+    """Return a time, in seconds since the epoch, as a ZIP file stores it: the nearest of the years 1980 to 2107."""
+    try:
+        moment = time.localtime(seconds)[:6]
+    except (OverflowError, OSError, ValueError):  # The time is outside the system's range.
+        return _LATEST if seconds > 0 else _EARLIEST
+    return min(max(moment, _EARLIEST), _LATEST)
 
 
 class Sink(io.RawIOBase):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import time
 import zipfile
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final
 
+from ...contents_paths import printable
 from ...core.errors import NotFound
 from ...core.system.files import open_regular
-from ...core.system.zip_stream import EARLIEST, Sink
-from ...core.translation import Text, _
+from ...core.system.zip_stream import Sink, zip_time
+from ...core.translation import Text, _, translated
 from ..places import METADATA, REFERENCES, Places
 from ..sources.yaml_files import NotReadable, read_mapping, seconds, text
 from .flow import split_name
@@ -23,6 +23,11 @@ from .model import MOST_FILES, MOST_REFERENCES, ArtifactFile, Checksum, Referenc
 from .previews import kind_of
 
 MOST_WALKED: Final = 100_000
+"""Files of an artifact that are counted and sent."""
+MOST_NAMED: Final = 1000
+"""Files that a ZIP file names as left out."""
+LEFT_OUT: Final = "left-out.txt"
+"""Name, after that of the artifact's folder, of the file in a ZIP file that names what was left out."""
 _LONGEST_TEXT: Final = 20_000
 _CHUNK: Final = 4 * 1024 * 1024
 _PIECE: Final = 256 * 1024
@@ -47,6 +52,8 @@ class ArtifactFacts:
         The first files in the order of their paths.
     file_count, size
         Number of all files, and their bytes.
+    more_files
+        True if there are more than `MOST_WALKED` files, of which only the first are counted.
     references
         Objects that are stored elsewhere.
     """
@@ -60,6 +67,7 @@ class ArtifactFacts:
     files: list[ArtifactFile]
     file_count: int
     size: int
+    more_files: bool
     references: list[Reference]
 
 
@@ -85,7 +93,8 @@ def read_artifact(folder: Path, places: Places) -> ArtifactFacts:
         problem = _("The metadata of the artifact can't be read: {reason}", reason=str(error.strerror))
     name, suffix = split_name(folder.name)
     labels = metadata.get("labels")
-    files = sorted(_files(folder, places), key=lambda file: PurePosixPath(file.path).parts)
+    walk = _Walk(folder, places)
+    files = sorted(walk, key=lambda file: PurePosixPath(file.path).parts)
     return ArtifactFacts(
         name=text(metadata.get("name") or name),
         suffix=suffix,
@@ -96,6 +105,7 @@ def read_artifact(folder: Path, places: Places) -> ArtifactFacts:
         files=files[:MOST_FILES],
         file_count=len(files),
         size=sum(file.size for file in files),
+        more_files=walk.more,
         references=[
             Reference(path=text(path, _LONGEST_TEXT), uri=text(uri, _LONGEST_TEXT))
             for path, uri in list(references.items())[:MOST_REFERENCES]
@@ -114,7 +124,7 @@ def counted(folder: Path, places: Places) -> tuple[int, int] | None:
         Folders of artifacts.
     """
     count = size = 0
-    for file in _files(folder, places):
+    for file in _Walk(folder, places):
         count, size = count + 1, size + file.size
         if count > MOST_COUNTED:
             return None
@@ -124,8 +134,8 @@ def counted(folder: Path, places: Places) -> tuple[int, int] | None:
 def zipped(folder: Path, places: Places) -> Generator[bytes, None, None]:
     """Yield the chunks of a ZIP file with the files of an artifact, and its metadata.
 
-    Links out of the lab's folders and files that can't be read are left out. Files are stored as they are, since
-    checkpoints and images can't be made smaller.
+    Links out of the lab's folders and files that can't be read are left out; a text file names them. Files are stored
+    as they are, since checkpoints and images can't be made smaller.
 
     Parameters
     ----------
@@ -137,14 +147,18 @@ def zipped(folder: Path, places: Places) -> Generator[bytes, None, None]:
     sink = Sink()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
         own = [path for path in sorted(_OWN) if (folder / path).is_file()]
-        for path in [*own, *(file.path for file in _files(folder, places) if file.readable)]:
+        walk = _Walk(folder, places)
+        found = list(walk)
+        left_out = [*walk.unreadable, *(file.path for file in found if not file.readable)]
+        name = printable(folder.name)
+        for path in [*own, *(file.path for file in found if file.readable)]:
             try:
                 file = open_file(folder, path, places)
             except NotFound:
+                left_out.append(path)
                 continue
             with file:
-                changed = time.localtime(os.fstat(file.fileno()).st_mtime)[:6]
-                info = zipfile.ZipInfo(f"{folder.name}/{path}", max(changed, EARLIEST))
+                info = zipfile.ZipInfo(f"{name}/{path}", zip_time(os.fstat(file.fileno()).st_mtime))
                 info.external_attr = 0o600 << 16
                 with archive.open(info, "w", force_zip64=True) as member:
                     left = MOST_ZIPPED  # A file may grow while it is sent.
@@ -153,25 +167,65 @@ def zipped(folder: Path, places: Places) -> Generator[bytes, None, None]:
                         member.write(data)
                         yield sink.take()
             yield sink.take()
+        if left_out or walk.more:
+            archive.writestr(f"{name}.{LEFT_OUT}", _said(left_out, more=walk.more))
     yield sink.take()
 
 
-def _files(folder: Path, places: Places) -> Iterator[ArtifactFile]:
-    """Return the files of an artifact, at most `MOST_WALKED`. Links to folders are not followed."""
-    count = 0
-    for top, folders, names in os.walk(folder):
-        links = [name for name in folders if os.path.islink(os.path.join(top, name))]  # noqa: PTH114, PTH118
-        for name in sorted([*names, *links]):
-            full = Path(top) / name
-            path = full.relative_to(folder).as_posix()
-            if path in _OWN:
-                continue
-            count += 1
-            if count > MOST_WALKED:
-                return
-            file = _file(full, path, places)
-            if file is not None:
-                yield file
+def _said(left_out: list[str], *, more: bool) -> str:
+    """Return the text that names the files that a ZIP file does not have."""
+    lines = []
+    if more:
+        lines.append(translated(_("The artifact has more files. The first {most} were sent.", most=MOST_WALKED)))
+    if left_out:
+        reason = _("These files can't be read, or are links to folders or out of the folder that JupyterLab shows:")
+        lines.append(translated(reason))
+        # A name can't look like another line.
+        lines += ["".join(sign if sign.isprintable() else "\ufffd" for sign in path) for path in left_out[:MOST_NAMED]]
+    if len(left_out) > MOST_NAMED:
+        lines.append(translated(_("and {count} more", count=len(left_out) - MOST_NAMED)))
+    return "\n".join([*lines, ""])
+
+
+@dataclass
+class _Walk:
+    """The files of an artifact, at most `MOST_WALKED`. Links to folders are not followed.
+
+    Attributes
+    ----------
+    more
+        True if there are more files, once the first were returned.
+    unreadable
+        Folders that can't be listed, and files whose facts can't be read.
+    """
+
+    folder: Path
+    places: Places
+    more: bool = False
+    unreadable: list[str] = field(default_factory=list)
+
+    def __iter__(self) -> Iterator[ArtifactFile]:
+        count = 0
+        for top, folders, names in os.walk(self.folder, onerror=self._note):
+            links = [name for name in folders if os.path.islink(os.path.join(top, name))]  # noqa: PTH114, PTH118
+            for name in sorted([*names, *links]):
+                full = Path(top) / name
+                path = full.relative_to(self.folder).as_posix()
+                if path in _OWN:
+                    continue
+                count += 1
+                if count > MOST_WALKED:
+                    self.more = True
+                    return
+                file = _file(full, path, self.places)
+                if file is not None:
+                    yield file
+                else:
+                    self.unreadable.append(printable(path))
+
+    def _note(self, problem: OSError) -> None:
+        path = Path(os.fsdecode(problem.filename or self.folder)).relative_to(self.folder)
+        self.unreadable.append(f"{printable(path.as_posix())}/")
 
 
 def _file(full: Path, path: str, places: Places) -> ArtifactFile | None:

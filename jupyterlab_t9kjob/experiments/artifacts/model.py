@@ -97,6 +97,9 @@ class ArtifactDetail(Model):
     files: list[ArtifactFile]
     file_count: int = Field(description="Number of all files; `files` has the first 2000.")
     size: int = Field(description="Bytes of all files.")
+    more_files: bool = Field(
+        False, description="True if there are more than 100,000 files; number and bytes are those of the first then."
+    )
     references: list[Reference] = Field(default_factory=list, description="The first 1000.")
     made_by: list[FlowNode] = Field(default_factory=list, description="Runs that have the artifact as an output.")
     comes_from: list[FlowNode] = Field(default_factory=list, description="Inputs of these runs.")

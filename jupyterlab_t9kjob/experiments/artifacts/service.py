@@ -20,7 +20,7 @@ from ..places import Places, artifact_id, place_of
 from ..removal import Target, artifact_target, refusal
 from ..service import Experiments
 from ..status import Jobs, sentence_of, status_of
-from .files import MOST_ZIPPED, ArtifactFacts, checksum, counted, open_file, read_artifact, zipped
+from .files import MOST_WALKED, MOST_ZIPPED, ArtifactFacts, checksum, counted, open_file, read_artifact, zipped
 from .flow import FlowGraph, FlowRun
 from .model import ArtifactDetail, Checksum, EditArtifact, Flow, FlowNode, FlowSweep, Preview
 from .previews import read_preview
@@ -91,7 +91,16 @@ class Artifacts:
         """Return the folder of an artifact, and the chunks of a ZIP file of it. Raises `NotFound` or `TooLarge`."""
         folder = await self._folder(ident)
         places = await self._places()
-        size = (await on_disk(folder, read_artifact, folder, places)).size
+        facts = await on_disk(folder, read_artifact, folder, places)
+        size = facts.size
+        if facts.more_files:
+            raise TooLarge(
+                _(
+                    "The artifact has more than {most:,} files, the most that are sent as a ZIP file.",
+                    most=MOST_WALKED,
+                ),
+                hint=_("Copy its folder in a terminal, or download files one by one."),
+            )
         if size > MOST_ZIPPED:
             raise TooLarge(
                 _(

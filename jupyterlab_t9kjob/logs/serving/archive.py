@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 import zipfile
 from collections.abc import Generator
 from datetime import datetime, timezone
 
 from ...core.job import LogStream, MissingSpan
 from ...core.log_sources import LogFile
-from ...core.system.zip_stream import EARLIEST, Sink
+from ...core.system.zip_stream import Sink, zip_time
 from ...core.translation import _, translated
 from ..storage import cuts
 from .sources import open_log, size_of
@@ -46,7 +45,7 @@ def member_info(name: str, changed: float) -> zipfile.ZipInfo:
     changed
         Time of the last change, in seconds since the epoch.
     """
-    info = zipfile.ZipInfo(name, max(time.localtime(changed)[:6], EARLIEST))
+    info = zipfile.ZipInfo(name, zip_time(changed))
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = 0o600 << 16
     return info

@@ -8,7 +8,7 @@ import {
 } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { ArtifactDetail } from '../../api/types';
-import { formatBytes } from '../../common/format';
+import { formatBytes, formatCount } from '../../common/format';
 import { Button, IconButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { Time } from '../../ui/Time';
@@ -48,7 +48,10 @@ export function ArtifactHeader({
   const where = path ?? place;
   // The file browser does not show hidden folders, such as `.em`.
   const isHidden = path?.split('/').some(part => part.startsWith('.'));
-  const files = trans._n('%1 file', '%1 files', detail.file_count);
+  const { file_count: count, more_files: hasMore } = detail;
+  const files = hasMore
+    ? trans.__('more than %1 files', formatCount(count))
+    : trans._n('%1 file', '%1 files', count);
   return (
     <div className="jp-t9k-Artifact-header">
       <span className="jp-t9k-Flow-icon" aria-hidden>
@@ -58,7 +61,15 @@ export function ArtifactHeader({
         {name}
       </h2>
       <span className="jp-t9k-secondary">
-        {[files, formatBytes(size), suffix].filter(Boolean).join(' · ')}
+        {[
+          files,
+          hasMore
+            ? trans.__('more than %1', formatBytes(size))
+            : formatBytes(size),
+          suffix
+        ]
+          .filter(Boolean)
+          .join(' · ')}
         {created !== null && (
           <>
             {' · '}
@@ -75,7 +86,7 @@ export function ArtifactHeader({
         <span className="jp-t9k-Artifact-label">{trans.__('archived')}</span>
       )}
       <span className="jp-t9k-Artifact-actions">
-        {detail.file_count > 0 && (
+        {count > 0 && !hasMore && (
           <a
             className="jp-t9k-Button"
             href={model.client.archiveUrl(model.id)}

@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { ArtifactDetail, Flow, FlowNode } from '../../api/types';
-import { formatBytes } from '../../common/format';
+import { formatBytes, formatCount } from '../../common/format';
 import { Button, IconButton } from '../../ui/Buttons';
 import { CopyButton } from '../../ui/CopyButton';
 import { ExperimentsClient } from '../client';
@@ -121,17 +121,19 @@ function Files({
   if (!artifact) {
     return null;
   }
-  const { files, file_count: count, size } = artifact;
+  const { files, file_count: count, more_files: hasMore, size } = artifact;
   return (
     <>
       <h4>
         {trans.__('Files')}{' '}
         <span className="jp-t9k-caption">
-          {trans.__(
-            '%1, %2',
-            trans._n('%1 file', '%1 files', count),
-            formatBytes(size)
-          )}
+          {hasMore
+            ? trans.__('more than %1 files', formatCount(count))
+            : trans.__(
+                '%1, %2',
+                trans._n('%1 file', '%1 files', count),
+                formatBytes(size)
+              )}
         </span>
       </h4>
       <ul className="jp-t9k-Flow-files">
@@ -142,7 +144,7 @@ function Files({
           </li>
         ))}
       </ul>
-      {count > MOST_FILES && (
+      {count > MOST_FILES && !hasMore && (
         <p className="jp-t9k-secondary">
           {trans._n('%1 more file', '%1 more files', count - MOST_FILES)}
         </p>

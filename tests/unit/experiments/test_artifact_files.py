@@ -6,14 +6,16 @@ import io
 import json
 import os
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.core.errors import NotFound
+from jupyterlab_t9kjob.experiments.artifacts import files as files_module
 from jupyterlab_t9kjob.experiments.artifacts import parquet
-from jupyterlab_t9kjob.experiments.artifacts.files import checksum, open_file, read_artifact
+from jupyterlab_t9kjob.experiments.artifacts.files import checksum, open_file, read_artifact, zipped
 from jupyterlab_t9kjob.experiments.artifacts.model import Preview
 from jupyterlab_t9kjob.experiments.artifacts.previews import MOST_IMAGE, MOST_TEXT, media_type, read_preview
 from jupyterlab_t9kjob.experiments.places import Places
@@ -66,6 +68,30 @@ def test_an_artifact_lists_its_files_references_and_metadata(folder: Path) -> No
     assert {path for path, file in files.items() if file.link} == {"inside.md", "outside.txt", "up", "gone"}
     assert files["outside.txt"].size == 0 and files["notes.md"].kind == "markdown"
     assert "b\ufffd.txt" in files and facts.file_count == len(files) and facts.size == 21
+
+
+def test_a_zip_file_names_what_it_does_not_have(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = Places(folder.parents[2])
+    os.utime(folder / "notes.md", (5e9, 5e9))
+    os.utime(folder / "metadata.md", (-5e9, -5e9))
+    (folder / "a\nb").symlink_to("/etc/passwd")
+    folder = folder.rename(folder.with_name(os.fsdecode(b"r\xff")))
+    with zipfile.ZipFile(io.BytesIO(b"".join(zipped(folder, places)))) as archive:
+        assert archive.testzip() is None
+        members = {info.filename.partition("/")[2]: info for info in archive.infolist()}
+        assert set(members) >= {"notes.md", "errors/a.md", "inside.md", "metadata.md", "metadata.yaml"}
+        assert (members["notes.md"].date_time[0], members["metadata.md"].date_time[0]) == (2107, 1980)
+        [said] = [name for name in archive.namelist() if name.endswith(".left-out.txt")]
+        named = archive.read(said).decode().splitlines()[1:]
+        assert sorted(named) == ["a\ufffdb", "b\ufffd.txt", "gone", "outside.txt", "pipe", "up"]
+    assert not read_artifact(folder, places).more_files
+    monkeypatch.setattr(files_module, "MOST_WALKED", 3)
+    monkeypatch.setattr(files_module, "MOST_NAMED", 0)
+    facts = read_artifact(folder, places)
+    assert facts.more_files and facts.file_count == 3
+    with zipfile.ZipFile(io.BytesIO(b"".join(zipped(folder, places)))) as archive:
+        lines = archive.read(said).decode().splitlines()
+    assert lines[0] == "The artifact has more files. The first 3 were sent." and lines[-1].endswith(" more")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ function detailOf(files: ArtifactFile[]): ArtifactDetail {
     ...{ description: HOSTILE, created_at: 1, path: 'work/report' },
     ...{ place: null, archived: false },
     ...{ problem: null, files, file_count: files.length, size: 200 },
+    more_files: false,
     references: [{ path: 'p.parquet', uri: 'javascript:alert(1)' }],
     ...{ made_by: [nodeOf('run:train')], comes_from: [], used_by: [] }
   };
@@ -47,8 +48,11 @@ describe('the page of an artifact', () => {
     fileUrl: (id: string, path: string) => `/file/${id}/${path}`
   };
 
-  async function show(files: ArtifactFile[]): Promise<void> {
-    client.artifact.mockResolvedValue(detailOf(files));
+  async function show(
+    files: ArtifactFile[],
+    changes: Partial<ArtifactDetail> = {}
+  ): Promise<void> {
+    client.artifact.mockResolvedValue({ ...detailOf(files), ...changes });
     model = new ArtifactModel(client as unknown as ExperimentsClient, 'a1');
     const lab = {
       open,
@@ -87,6 +91,13 @@ describe('the page of an artifact', () => {
     expect(out).toHaveProperty('disabled', true);
     const link = screen.getByRole('link', { name: 'Download big.txt' });
     expect(link.getAttribute('href')).toBe('/file/a1/big.txt');
+    screen.getByRole('link', { name: 'Download as ZIP' });
+  });
+
+  it('does not offer a ZIP file of more files than were counted', async () => {
+    await show([file('a.txt')], { more_files: true, file_count: 100_000 });
+    screen.getByText(/^more than 100.000 files · more than 200 B/);
+    expect(screen.queryByText('Download as ZIP')).toBeNull();
   });
 
   it('opens the run that made it, and computes checksums', async () => {
