@@ -34,12 +34,18 @@ async def values_at_steps(runs: Sequence[Known | None], metrics: Sequence[StepMe
     complete = not silent
     for part in parts:
         try:
-            values, is_whole = await on_disk(disk_folder(part[0]), _values, part, metrics, library)
+            values, is_whole, unread = await on_disk(disk_folder(part[0]), _values, part, metrics, library)
+            found |= values
+            if unread:  # The files of a run are read again if the index can't be used.
+                await library.refresh(unread)
+                values, again, unread = await on_disk(disk_folder(part[0]), _values, unread, metrics, library)
+                found |= values
+                is_whole = is_whole and again
         except OSError:  # The disk does not answer.
             complete = False
             continue
-        found |= values
-        complete = complete and is_whole
+        # A file with an error is not read before it changes; the run is another one for the page then.
+        complete = complete and is_whole and all(known.problem is not None for known in unread)
     none = [None] * len(metrics)
     rows = [none if known is None else found.get(known.id, none) for known in runs]
     return ValuesAt.model_construct(values=[[row[at] for row in rows] for at in range(len(metrics))], complete=complete)
@@ -47,15 +53,18 @@ async def values_at_steps(runs: Sequence[Known | None], metrics: Sequence[StepMe
 
 def _values(
     runs: Sequence[Known], metrics: Sequence[StepMetric], library: Library
-) -> tuple[dict[str, list[float | None]], bool]:
-    """Return the values of each run (blocking), and False if there was no time for all files."""
+) -> tuple[dict[str, list[float | None]], bool, list[Known]]:
+    """Return the values of each run (blocking), False if there was no time for all, and runs that were not read."""
     end = time.monotonic() + READ_SECONDS
     found: dict[str, list[float | None]] = {}
     complete = True
+    unread: list[Known] = []
     for known in runs:
         row: list[float | None] = []
         with known.lock:
             library.load(known)
+            if known.has_files and not known.read:
+                unread.append(known)
             for wanted in metrics:
                 series = known.log.series.get(wanted.metric)
                 if series is None or not _reaches(series, wanted.step):
@@ -63,14 +72,13 @@ def _values(
                 elif series.complete and not series.bad:
                     kept = series.kept
                     row.append(_latest(zip(kept.steps, kept.values, strict=True), wanted.step))
-                elif time.monotonic() > end:
-                    row.append(None)
-                    complete = False
                 else:
-                    row.append(_from_files(known, wanted, series))
+                    value, is_whole = _from_files(known, wanted, series, end)
+                    row.append(value)
+                    complete = complete and is_whole
         library.unload(known)
         found[known.id] = row
-    return found, complete
+    return found, complete, unread
 
 
 def _reaches(series: Series, step: float) -> bool:
@@ -88,18 +96,20 @@ def _latest(pairs: Iterable[tuple[float | None, float]], step: float) -> float |
     return value
 
 
-def _from_files(known: Known, wanted: StepMetric, series: Series) -> float | None:
-    """Return a value of a long metric from the parts of its files that may have the step."""
+def _from_files(known: Known, wanted: StepMetric, series: Series, end: float) -> tuple[float | None, bool]:
+    """Return a value of a long metric from the parts of its files that may have the step; False if time was short."""
     parts = known_parts(series)
     if parts is not None:
         parts = _parts_at(parts, wanted.step)
     best, value = -1.0, None
     for chunk in chunks_of(known, wanted.metric, parts):
+        if time.monotonic() > end:
+            return None, False
         for index, each in enumerate(chunk.values):
             at = chunk.locate(index).step
             if at is not None and best <= at <= wanted.step:
                 best, value = at, each
-    return value
+    return value, True
 
 
 def _parts_at(parts: Sequence[Part], step: float) -> list[Part]:

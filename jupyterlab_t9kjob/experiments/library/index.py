@@ -14,6 +14,7 @@ import sqlite3
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -36,6 +37,8 @@ _GONE: Final = frozenset({522, 1032})
 """IOERR_SHORT_READ and READONLY_DBMOVED: the file was cut off, or removed."""
 _PASSING_WORDS: Final = ("locked", "full", "disk I/O", "unable to open", "readonly", "out of memory", "permission")
 _BUSY_SECONDS: Final = 1.0
+_AGAIN_SECONDS: Final = 60.0
+"""Time after which a file that could not be opened is tried again."""
 _TABLES: Final = """
 CREATE TABLE runs (
     num INTEGER PRIMARY KEY, path TEXT UNIQUE, origin TEXT, files TEXT, facts TEXT, row TEXT, epoch REAL, shape INTEGER
@@ -72,7 +75,8 @@ class Entry(NamedTuple):
 class Index:
     """The index of one contents root. All methods block, and may be called from any thread.
 
-    The number of a run is not used again after the run was removed or the index was made again.
+    The number of a run is not used again after the run was removed or the index was made again. An index whose file
+    can't be opened is in memory until the file can be opened; the file then has what is in memory.
 
     Parameters
     ----------
@@ -84,7 +88,7 @@ class Index:
     Attributes
     ----------
     problem
-        Why the last call could not read or write the file; None if it could.
+        Why the file can't be used: the reason of the last call that tried; None if it could, or if there is no file.
     """
 
     def __init__(self, root: Path, folder: Path | None) -> None:
@@ -93,6 +97,8 @@ class Index:
         self._last = 0
         self.path: Path | None = None
         self.problem: Text | None = None
+        self._later: Path | None = None
+        self._again_at = 0.0
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
         if folder is not None:
             with contextlib.suppress(OSError):
@@ -116,18 +122,39 @@ class Index:
             for _attempt in range(2):
                 try:
                     return self._connect(self.path)
-                except sqlite3.Error as problem:
-                    if not is_damaged(problem):
+                except (sqlite3.Error, OSError) as problem:
+                    if not isinstance(problem, sqlite3.Error) or not is_damaged(problem):
                         self._note(problem)
+                        self._later, self._again_at = self.path, time.monotonic() + _AGAIN_SECONDS
                         break
-                except OSError as problem:
-                    self._note(problem)
-                    break
                 with contextlib.suppress(OSError):  # Damaged, or of another version.
                     self.path.unlink()
             log.warning("The index of runs can't be kept in %s.", self.path)
             self.path = None
         return _connected(":memory:")
+
+    def _try_again(self) -> None:
+        """Move an index in memory to the file that could not be opened, if it can be opened now."""
+        if self._later is None or time.monotonic() < self._again_at:
+            return
+        self._again_at = time.monotonic() + _AGAIN_SECONDS
+        try:
+            database = self._connect(self._later)
+        except (sqlite3.Error, OSError) as problem:
+            if isinstance(problem, sqlite3.Error) and is_damaged(problem):
+                with contextlib.suppress(OSError):  # The next try makes it again.
+                    self._later.unlink()
+            self._note(problem)
+            return
+        try:
+            # The numbers in memory are those that the library knows, so the file's own runs are given up.
+            self._database.backup(database, progress=_no_wait)
+        except sqlite3.Error as problem:
+            database.close()
+            self._note(problem)
+            return
+        self._database.close()
+        self._database, self.path, self._later, self.problem = database, self._later, None, None
 
     def _connect(self, path: Path) -> sqlite3.Connection:
         database = _connected(str(path))
@@ -246,6 +273,7 @@ class Index:
     @contextlib.contextmanager
     def _recovering(self) -> Iterator[None]:
         """Begin with an empty index if the file is damaged or gone; keep the file if it can't be used at the moment."""
+        self._try_again()
         try:
             yield
             if self.path is not None:
@@ -268,7 +296,7 @@ class Index:
             "The index of runs can't be used now: {problem}. Runs are read from their files.", problem=str(problem)
         )
         if self.problem != said:
-            log.warning("The index of runs in %s can't be used now: %s", self.path, problem)
+            log.warning("The index of runs in %s can't be used now: %s", self.path or self._later, problem)
         self.problem = said
 
 
@@ -312,6 +340,12 @@ def _connected(path: str) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def _no_wait(status: int, _left: int, _pages: int) -> None:
+    """End a copy whose file is busy, for which SQLite's module waits without an end."""
+    if status in (5, 6):  # BUSY, LOCKED.
+        raise sqlite3.OperationalError("database is locked")
 
 
 def _last_number(database: sqlite3.Connection) -> int:

@@ -8,8 +8,10 @@ import { ExperimentsClient } from '../client';
 
 /** Runs of one request. */
 const AT_ONCE = 1000;
-/** Requests for values that the server had no time to read. */
+/** Answers in succession without a new value, after which a value is asked for later. */
 const MOST_TRIES = 3;
+/** Time in ms after which the next change of the table asks for such a value again. */
+const LATER = 60_000;
 
 /** Return the value of a metric of a run at a step; null without a value, or before it is read. */
 export type ReadStep = (
@@ -25,6 +27,13 @@ export const NO_STEPS: ReadStep = () => null;
 interface IValue {
   run: RunRow;
   value: number | null;
+}
+
+/** Answers without a new value, in which a value was missing that the server had no time to read. */
+interface ITries {
+  count: number;
+  /** Time of the last one, of `performance.now`. */
+  at: number;
 }
 
 /** Reads the values of metrics at steps, and keeps them. */
@@ -98,19 +107,36 @@ export class StepValues implements IDisposable {
   /** Return the next runs of which a value is not known. */
   private _next(): { metric: string; step: number; runs: RunRow[] } | null {
     for (const { metric, step } of this._wanted.metrics) {
-      const known = this._values.get(keyOf(metric, step));
+      const key = keyOf(metric, step);
+      const known = this._values.get(key);
       const runs = this._wanted.runs.filter(run => {
         const found = known?.get(run.id);
         return (
           Object.hasOwn(run.metrics, metric) &&
-          (!found || (found.value === null && found.run !== run))
+          (!found || (found.value === null && found.run !== run)) &&
+          this._mayAsk(key, run)
         );
       });
       if (runs.length > 0) {
-        return { metric, step, runs: runs.slice(0, AT_ONCE) };
+        // Another try begins with another run: the files of the first may take all the time.
+        const tries = this._tries.get(key)?.get(runs[0].id)?.count ?? 0;
+        const first = Math.floor(
+          ((tries % MOST_TRIES) * runs.length) / MOST_TRIES
+        );
+        const turned = [...runs.slice(first), ...runs.slice(0, first)];
+        return { metric, step, runs: turned.slice(0, AT_ONCE) };
       }
     }
     return null;
+  }
+
+  private _mayAsk(key: string, run: RunRow): boolean {
+    const tries = this._tries.get(key)?.get(run.id);
+    return (
+      !tries ||
+      tries.count < MOST_TRIES ||
+      performance.now() - tries.at >= LATER
+    );
   }
 
   private _keep(
@@ -123,20 +149,25 @@ export class StepValues implements IDisposable {
     const key = keyOf(metric, step);
     const known = this._values.get(key) ?? new Map<string, IValue>();
     this._values.set(key, known);
+    const tries = this._tries.get(key) ?? new Map<string, ITries>();
+    this._tries.set(key, tries);
+    const read = runs.map((_run, index) => numberOf(values[index]));
+    const isNew = read.some(value => value !== null);
     runs.forEach((run, index) => {
-      const value = numberOf(values[index]);
-      const tries = (this._tries.get(run) ?? 0) + 1;
-      if (value !== null || complete || tries >= MOST_TRIES) {
+      const value = read[index];
+      if (value !== null || complete) {
         known.set(run.id, { run, value });
-      } else {
-        this._tries.set(run, tries);
+        tries.delete(run.id);
+      } else if (!isNew) {
+        const count = (tries.get(run.id)?.count ?? 0) + 1;
+        tries.set(run.id, { count, at: performance.now() });
       }
     });
   }
 
   private readonly _changed = new Signal<this, void>(this);
   private readonly _values = new Map<string, Map<string, IValue>>();
-  private readonly _tries = new WeakMap<RunRow, number>();
+  private readonly _tries = new Map<string, Map<string, ITries>>();
   private readonly _abort = new AbortController();
   private _read: ReadStep = NO_STEPS;
   private _wanted: {

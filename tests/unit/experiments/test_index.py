@@ -18,6 +18,7 @@ from jupyter_server.services.contents.largefilemanager import LargeFileManager
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.system.disk_threads import Lane, lane_of, on_disk
+from jupyterlab_t9kjob.experiments import at_step as at_step_module
 from jupyterlab_t9kjob.experiments import curves as curves_module
 from jupyterlab_t9kjob.experiments.at_step import values_at_steps
 from jupyterlab_t9kjob.experiments.curves import curves_of, curves_on_disks
@@ -208,6 +209,28 @@ def test_values_at_a_step(root: ContentsRoot, tmp_path: Path) -> None:
     library.close()
 
 
+def test_values_at_a_step_are_read_from_the_files_of_a_run_while_the_index_is_busy(
+    root: ContentsRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_module, "_BUSY_SECONDS", 0.0)
+    runs = [record([1.0, 2.0]), record([float(number) for number in range(5000)])]
+    library = opened(root, tmp_path / "cache")
+    known = [library.runs[run] for run in runs]
+    assert not any(run.loaded for run in known)
+    [path] = (tmp_path / "cache").glob("*.sqlite")
+    other = sqlite3.connect(path)
+    other.execute("BEGIN EXCLUSIVE")
+    wanted = [StepMetric(metric="train.loss", step=step) for step in (1, 4321)]
+    answer = asyncio.run(values_at_steps(known, wanted, library))
+    assert (answer.values, answer.complete) == ([[2.0, 1.0], [None, 4321.0]], True)
+    other.close()
+    # Files that could not be read in time are told from a metric without a value.
+    monkeypatch.setattr(at_step_module, "READ_SECONDS", -1.0)
+    answer = asyncio.run(values_at_steps(known, wanted, library))
+    assert (answer.values, answer.complete) == ([[2.0, None], [None, None]], False)
+    library.close()
+
+
 def test_a_silent_disk_leaves_out_its_own_curves(
     root: ContentsRoot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -266,6 +289,40 @@ def test_the_number_of_a_removed_run_is_not_used_again(tmp_path: Path) -> None:
     index._database.close()
     assert index.entries() == []
     assert put(index, "d", "loss") > third
+    index.close()
+
+
+def state(index: Index) -> tuple[Path | None, bool]:
+    return index.path, index.problem is not None
+
+
+@pytest.mark.parametrize("lock", ["EXCLUSIVE", "IMMEDIATE"])
+def test_an_index_in_memory_moves_to_its_file_once_the_file_can_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock: str
+) -> None:
+    monkeypatch.setattr(index_module, "_BUSY_SECONDS", 0.0)
+    first = Index(tmp_path, tmp_path)
+    put(first, "earlier", "loss")
+    first.close()
+    assert first.path is not None
+    other = sqlite3.connect(first.path)
+    other.execute("BEGIN EXCLUSIVE")
+    index = Index(tmp_path, tmp_path)
+    other.rollback()
+    other.execute(f"BEGIN {lock}")
+    num = put(index, "a", "loss", "accuracy")
+    assert state(index) == (None, True)
+    monkeypatch.setattr(index_module, "_AGAIN_SECONDS", 0.0)
+    index._again_at = 0.0
+    assert index.metrics(num) is not None
+    assert state(index) == (None, True) and "locked" in str(index.problem)
+    other.close()
+    found = index.metrics(num)
+    assert found is not None and list(found.series) == ["loss", "accuracy"]
+    assert state(index) == (first.path, False)
+    index.close()
+    index = Index(tmp_path, tmp_path)
+    assert [(entry.num, entry.path) for entry in index.entries()] == [(num, "a")]
     index.close()
 
 
