@@ -44,7 +44,10 @@ class ArchiveHead(Model):
 
 
 class ArchivedStream(Model):
-    """A log stream with the names of its members; `log` is null if the log could not be read."""
+    """A log stream with the names of its members; `index` is null for a log without times.
+
+    A log that could not be read when the job was exported has names, but the archive lacks its members.
+    """
 
     stream: LogStream
     log: str | None = Field(None, max_length=300)

@@ -222,6 +222,9 @@ class Job(JobSummary):
     )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for the job.")
     rerun_of: str | None = Field(None, description="Id of the job that this one repeats, or was cloned from.")
+    imported_manifest: bool = Field(
+        False, description="The job was imported, and its archive has the manifest that it had."
+    )
 
 
 class Attempt(Model):

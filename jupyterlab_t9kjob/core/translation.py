@@ -15,7 +15,8 @@ program, or a `Text` that is complete by itself, such as a duration.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import string
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 if TYPE_CHECKING:
@@ -28,6 +29,10 @@ Stored: TypeAlias = "str | dict[str, Any]"
 
 STORED: Final = "stored"
 """Serialization context of records: texts keep their messages and parameters."""
+_MOST_NESTED: Final = 20
+"""Levels of texts within texts in a stored text."""
+_MOST_REPEATED: Final = 1000
+"""Number of characters by which a stored text may be longer than its message and its parameters together."""
 
 
 class Catalogue(Protocol):
@@ -85,25 +90,32 @@ class Text(str):
 
     @classmethod
     def restored(cls, stored: Stored) -> Text:
-        """Return a text from its stored form.
+        """Return a text from its stored form, which may come from another lab.
 
         Raises
         ------
         ValueError
-            If `stored` is not a stored text.
+            If `stored` is not a stored text, or its placeholders are not plain names.
         """
+        return cls._restored(stored, 0)
+
+    @classmethod
+    def _restored(cls, stored: Stored, level: int) -> Text:
         if isinstance(stored, str):
             return cls.verbatim(stored)
+        if level > _MOST_NESTED:
+            raise ValueError("not a stored text: too many texts within texts")
         try:
             message, plural = stored["message"], stored.get("plural")
             params = {
-                str(name): cls.restored(value) if isinstance(value, dict) else cast("Parameter", value)
+                str(name): cls._restored(value, level + 1) if isinstance(value, dict) else cast("Parameter", value)
                 for name, value in stored.get("params", {}).items()
             }
             if not (isinstance(message, str) and message and isinstance(plural, str | None)):
                 raise ValueError("not a stored text: its message is not a string")
             if plural is not None and not isinstance(params["n"], int):
                 raise ValueError("not a stored text: its number is not a whole number")
+            _demand_plain(filter(None, (message, plural)), params)
             return cls(message, plural, params)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
             raise ValueError(f"not a stored text: {error!r}") from error
@@ -220,6 +232,27 @@ def _joined(separator: str, texts: Sequence[str]) -> Text:
     """Return texts joined by a separator. No catalogue has the joined message, so each text is translated by itself."""
     names = [f"text{index}" for index in range(len(texts))]
     return Text(separator.join(f"{{{name}}}" for name in names), None, dict(zip(names, texts, strict=True)))
+
+
+def _demand_plain(messages: Iterable[str], params: Mapping[str, Any]) -> None:
+    """Raise `ValueError` for messages that read attributes of their parameters, or that make a long text of short ones.
+
+    `str.format` would follow ``{name.__class__}``, and would fill ``{name:>99999999}`` with spaces.
+    """
+    if not all(isinstance(value, str | int | float) for value in params.values()):
+        raise ValueError("not a stored text: a parameter is neither a text nor a number")
+    lengths = {name: len(str(value)) for name, value in params.items()}
+    for message in messages:
+        length = 0
+        for words, name, form, conversion in string.Formatter().parse(message):
+            length += len(words)
+            if name is None:
+                continue
+            if not name.isidentifier() or form or conversion:
+                raise ValueError("not a stored text: a placeholder is more than a name")
+            length += lengths[name]
+        if length > len(message) + sum(lengths.values()) + _MOST_REPEATED:
+            raise ValueError("not a stored text: it repeats a long parameter")
 
 
 def _no_catalogue() -> Catalogue | None:

@@ -23,7 +23,9 @@ from ..core.engine.options import HasResources
 from ..core.job import Event, Job, ManifestView, Replica
 from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
+from ..core.manifests.convert import LAST_APPLIED, without_copies
 from ..core.manifests.leaks import MASK, is_secret, masked
+from ..core.manifests.names import SPEC
 from ..core.resources import Samples, SampleSpan
 from ..core.system.zip_stream import Sink
 from ..core.translation import STORED
@@ -85,7 +87,7 @@ async def parts_of(jobs: JobService, job: Job, logs: Sequence[LogFile], stacks: 
         If a part can't be read.
     """
     engine, uid = jobs.engines.find(job.id)
-    has_manifest = engine.facts.manifest_kind is not None
+    has_manifest = engine.facts.manifest_kind is not None or job.imported_manifest
     return ArchiveParts(
         job=job,
         replicas=await jobs.replicas(job.id),
@@ -154,7 +156,7 @@ def _documents(parts: ArchiveParts, streams: list[ArchivedStream]) -> Iterator[t
     yield "replicas.json", _json(parts.replicas)
     yield "events.json", _json(parts.events)
     if parts.manifest is not None:
-        view = parts.manifest.model_copy(update={"submitted_text": None, "current_text": None})
+        view = parts.manifest.model_copy(update={"submitted_text": "", "current_text": None})
         yield "manifest.json", _json(view)
         yield "manifest.yaml", to_yaml(without_secrets(parts.manifest.submitted))
     yield "streams.json", _json(streams)
@@ -182,6 +184,8 @@ def _json(value: Any, indent: int | None = None) -> str:
 def without_secrets(value: Any) -> Any:
     """Return a JSON value with `MASK` in place of everything that looks like a secret in plain text."""
     if isinstance(value, dict):
+        if LAST_APPLIED in value or SPEC in value:
+            value = without_copies(value, without_secrets)
         name = value.get("name")
         hides = isinstance(name, str) and isinstance(value.get("value"), str) and is_secret(name, value["value"])
         return {
@@ -194,7 +198,21 @@ def without_secrets(value: Any) -> Any:
         if value and all(isinstance(item, str) for item in value):
             return masked(value)
         return [without_secrets(item) for item in value]
-    return masked([value])[0] if isinstance(value, str) else value
+    if isinstance(value, str):
+        return _json_without_secrets(value) or masked([value])[0]
+    return value
+
+
+def _json_without_secrets(text: str) -> str | None:
+    """Return the JSON of an object or array without secrets, unchanged if it has none; None for another text."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        value = json.loads(text)
+        kept = without_secrets(value)
+        return text if kept == value else json.dumps(kept, ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _log(target: zipfile.ZipFile, stream: ArchivedStream, file: LogFile) -> Iterator[None]:

@@ -199,7 +199,8 @@ class NotificationService:
     # -- events -------------------------------------------------------------------------------------------------------
 
     def _note(self, ident: str, job: JobSummary | None) -> None:
-        if job is None or not job.mine or job.deleted:
+        # An imported job ended elsewhere, and its time may be any.
+        if job is None or not job.mine or job.deleted or not self._service.engines.facts(job.engine).creates_jobs:
             gone = self._jobs.pop(ident, None)
             if gone is not None:
                 self._known = {key for key in self._known if not key.startswith(gone.uid)}

@@ -108,7 +108,7 @@ class Stacks:
                 except (ValueError, RecursionError) as error:
                     log.warning("Stacks of the imported job %s were left out: %s", ident, error)
                     continue
-                if re.fullmatch(r"[\w-]{1,100}", dump.id):
+                if re.fullmatch(r"[\w-]{1,100}", dump.id) and 0 <= dump.time < 1e11:
                     self._store.put(ident, dump)
 
         await on_disk(self._store.folder, keep)

@@ -3501,6 +3501,12 @@ export interface components {
              * @default null
              */
             rerun_of: string | null;
+            /**
+             * Imported Manifest
+             * @description The job was imported, and its archive has the manifest that it had.
+             * @default false
+             */
+            imported_manifest: boolean;
         };
         /**
          * JobActions

@@ -39,6 +39,7 @@ export function fullJob(changes: Partial<Job> = {}): Job {
     limited: [],
     tensorboard_url: null,
     rerun_of: null,
+    imported_manifest: false,
     ...changes
   };
 }

@@ -18,10 +18,17 @@ import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
 from jupyterlab_t9kjob.core.job import Event, Failure, Frame
+from jupyterlab_t9kjob.core.manifests.convert import LAST_APPLIED
+from jupyterlab_t9kjob.core.manifests.names import SPEC
 from jupyterlab_t9kjob.core.resources import Column, ResourceSource, Samples, Segment
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec
+from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent
+from jupyterlab_t9kjob.engines.imported import unpack
 from jupyterlab_t9kjob.engines.imported.engine import ImportedEngine
+from jupyterlab_t9kjob.engines.kubernetes.jobs import records
+from jupyterlab_t9kjob.jobs.archives import without_secrets
 from jupyterlab_t9kjob.stacks.model import StackDump
+from jupyterlab_t9kjob.stacks.store import MOST_DUMPS
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
 
@@ -172,6 +179,74 @@ async def test_a_job_that_ran_is_imported_as_one_whose_end_is_unknown(engine: Fa
     assert (await api("GET", "jobs", shown["id"])).status == 404
 
 
+MANIFEST = {
+    "kind": "PyTorchJob",
+    "metadata": {
+        "annotations": {
+            LAST_APPLIED: '{"env":[{"name":"API_KEY","value":"geheim-geheim"}]}',
+            SPEC: '{"/env":[{"name":"API_KEY","value":"geheim-geheim"}]}',
+            "tool": '{"env":[{"name":"API_KEY","value":"geheim-geheim"}]}',
+            "other": "kept",
+        }
+    },
+}
+
+
+def test_copies_of_a_job_in_annotations_have_no_secrets() -> None:
+    exported = without_secrets(MANIFEST)
+    assert "geheim" not in str(exported)
+    assert exported["metadata"]["annotations"]["tool"] == '{"env": [{"name": "API_KEY", "value": "***"}]}'
+    kept = records.without_secrets(MANIFEST)["metadata"]["annotations"]
+    assert set(kept) == {"tool", "other"}
+    harmless = {"metadata": {"annotations": {SPEC: '{"/working_dir":null}'}}}
+    assert without_secrets(harmless) == records.without_secrets(harmless) == harmless
+    one = {"metadata": {"annotations": {SPEC: '{"/args/1":"geheim-geheim"}'}}}
+    assert without_secrets(one)["metadata"]["annotations"] == {}
+    assert unpack.STACKS_READ == MOST_DUMPS
+
+
+async def test_a_manifest_is_kept_links_are_not_and_stacks_may_fail(
+    engine: FakeEngine,
+    api: Api,
+    app: T9kJobApp,
+    jp_root_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+):
+    _old, data = await exported(engine, api, app, monkeypatch)
+
+    def change(members: dict[str, bytes]) -> None:
+        job = json.loads(members["job.json"])
+        job["failure"]["link"] = {"kind": "url", "label": "Open", "url": "javascript:alert(1)"}
+        members["job.json"] = json.dumps(job).encode()
+        members["manifest.json"] = json.dumps({"submitted": MANIFEST}).encode()
+        members.update({f"stacks/{number}.json": members["stacks/2026-1.json"] for number in range(1000, 1020)})
+
+    services = await app.services()
+    offered: list[list[str]] = []
+
+    async def adopt(_ident: str, stacks: dict[str, bytes]) -> None:
+        offered.append(list(stacks))
+        raise DiskSilent("The disk does not answer.", "/x", code="DiskSilent", hint="Wait.")  # type: ignore[arg-type]
+
+    monkeypatch.setattr(services.stacks, "adopt", adopt)
+    answer = await imported(api, jp_root_dir, changed(data, change))
+    assert answer.status == 201, answer.json
+    assert "could not be kept" in caplog.text
+    assert offered == [["1016", "1017", "1018", "1019", "2026-1"]]
+    job = answer.json
+    assert job["failure"]["link"] is None
+    assert job["imported_manifest"]
+    assert job["id"] not in services.notifications._jobs
+    shown = (await api("GET", "jobs", job["id"], "manifest")).json
+    assert shown["submitted"] == MANIFEST
+    with zipfile.ZipFile(io.BytesIO((await api("GET", "jobs", job["id"], "archive")).body)) as archive:
+        assert json.loads(archive.read("manifest.json"))["submitted"]["kind"] == "PyTorchJob"
+        again = archive.fp.getvalue()  # type: ignore[union-attr]
+    second = await imported(api, jp_root_dir, again)
+    assert (second.status, second.json["imported_manifest"]) == (201, True)
+
+
 def changed(data: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
     """Return an archive with other members."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -220,6 +295,47 @@ def bomb(members: dict[str, bytes]) -> None:
     members[name] = b"\0" * (LIMIT + 1)
 
 
+def with_zip64(data: bytes) -> bytes:
+    """Return an archive with a ZIP64 record of a huge list of members, while the usual record has a small one."""
+    at = data.rindex(b"PK\x05\x06")
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 2**40, 0)
+    return data[:at] + record + struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 1) + data[at:]
+
+
+def with_wrong_offset(data: bytes) -> bytes:
+    """Return an archive whose first member begins, by its ZIP64 header, at an offset that no file has."""
+    at, end = data.index(b"PK\x01\x02"), data.rindex(b"PK\x05\x06")
+    after_name = at + 46 + int.from_bytes(data[at + 28 : at + 30], "little")
+    extra = struct.pack("<HHQ", 1, 8, 2**64 - 1)
+    header = data[at : at + 30] + struct.pack("<H", len(extra)) + data[at + 32 : at + 42] + b"\xff" * 4
+    size = int.from_bytes(data[end + 12 : end + 16], "little") + len(extra)
+    directory = header + data[at + 46 : after_name] + extra + data[after_name:end]
+    return data[:at] + directory + data[end : end + 12] + struct.pack("<L", size) + data[end + 16 :]
+
+
+def nested(depth: int) -> bytes:
+    return b'{"submitted": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
+
+
+def large(size: int) -> dict[str, bytes]:
+    """Return two documents that are only together larger than `size`."""
+    return dict.fromkeys(("events.json", "replicas.json"), b"[]" + b" " * (size * 2 // 3))
+
+
+def of_stream(**changes: Any) -> Callable[[bytes], bytes]:
+    def change(members: dict[str, bytes]) -> None:
+        value = json.loads(members["streams.json"])
+        value[0]["stream"].update(changes)
+        members["streams.json"] = json.dumps(value).encode()
+
+    return lambda data: changed(data, change)
+
+
+def event(**message: Any) -> Callable[[bytes], bytes]:
+    return replaced("events.json", json.dumps([{"time": 1, "reason": "A", "message": message}]).encode())
+
+
+MISSING = {"sentence": "gone", "offset": 0, "since": 1e300}
 INDEX = f"logs/0000-{OUT}.index"
 HOSTILE: dict[str, tuple[Callable[[bytes], bytes], int, str]] = {
     "no ZIP": (lambda data: b"#!/bin/sh\n" * 100, 400, "no ZIP file"),
@@ -244,6 +360,16 @@ HOSTILE: dict[str, tuple[Callable[[bytes], bytes], int, str]] = {
     "name with colons": (edited("job.json", name="a:b"), 400, "name that no job can have"),
     "wrong index": (replaced(INDEX, b"abc"), 400, "no index of a log"),
     "index without times": (replaced(INDEX, struct.pack("<dQ", float("nan"), 1)), 400, "no index of a log"),
+    "placeholder with an attribute": (event(message="{a.__class__}", params={"a": "x"}), 400, "not as an export"),
+    "placeholder with a width": (event(message="{a:>60000000}", params={"a": "x"}), 400, "not as an export"),
+    "ZIP64 record": (with_zip64, 400, "too many files"),
+    "wrong offset": (with_wrong_offset, 400, "damaged"),
+    "stream as path": (of_stream(id="../../../x"), 400, "log stream that no job has"),
+    "stream twice": (of_stream(id=ERR), 400, "twice"),
+    "endless time": (of_stream(missing=[MISSING]), 400, "wrong time"),
+    "nested": (replaced("manifest.json", nested(220)), 400, "can't be kept"),
+    "nested deeper": (replaced("manifest.json", nested(400)), 400, "can't be kept"),
+    "surrogate": (replaced("manifest.json", b'{"submitted": {"a": "\\ud800"}}'), 400, "can't be kept"),
     "same log twice": (edited("streams.json", log=f"logs/0001-{ERR}.log"), 400, "same file"),
 }
 
@@ -261,6 +387,10 @@ async def test_a_hostile_archive_is_refused_in_words_and_leaves_nothing(
         answer = await imported(api, jp_root_dir, change(data))
         assert (answer.status, words in answer.json["message"]) == (status, True), (what, answer.json)
         assert not (tmp_path / "imported").exists() or list((tmp_path / "imported").iterdir()) == [], what
+    with monkeypatch.context() as patch:
+        patch.setattr(unpack, "MOST_JSON", len(data))
+        answer = await imported(api, jp_root_dir, changed(data, lambda members: members.update(large(len(data)))))
+        assert (answer.status, "documents" in answer.json["message"]) == (400, True)
     assert (await api("POST", "imported-jobs", body={"path": "missing.zip"})).status == 404
     assert (await api("POST", "imported-jobs", body={"path": "../../etc/passwd"})).status == 422
     (jp_root_dir / "folder").mkdir()

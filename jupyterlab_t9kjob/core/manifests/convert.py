@@ -7,6 +7,8 @@ manifest. The difference becomes `JobSpec.extra`, so no field of the manifest is
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -34,6 +36,34 @@ from .remainder import complete, remainder
 from .text.merge_patch import apply, diff, leaves
 
 LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_IN_LIST: Final = re.compile(r"/(?:env|args)/")
+
+
+def without_copies(annotations: dict[str, Any], clean: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return annotations without copies of the job that may contain secrets.
+
+    kubectl's copy is removed. Our parts of the spec are removed if `clean` changes one of them, or if they can't be
+    read; a single variable or argument counts as a secret, because its name is elsewhere.
+
+    Parameters
+    ----------
+    annotations
+        Annotations of an object.
+    clean
+        Returns a JSON value without secrets.
+    """
+    kept = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
+    if SPEC in kept and not _is_clean(kept[SPEC], clean):
+        del kept[SPEC]
+    return kept
+
+
+def _is_clean(annotation: Any, clean: Callable[[Any], Any]) -> bool:
+    try:
+        named = [(pointer, {pointer.rsplit("/", 1)[-1]: value}) for pointer, value in json.loads(annotation).items()]
+        return all(clean(value) == value and not _IN_LIST.search(pointer) for pointer, value in named)
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return False
 
 
 # -- from a spec -------------------------------------------------------------------------------------------------------

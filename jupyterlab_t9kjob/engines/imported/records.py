@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import re
 import shutil
 import time
@@ -16,12 +17,13 @@ from ...core.errors import BadRequest
 from ...core.job import ACTIVE_PHASES, Job, Reason, job_id
 from ...core.system.files import open_regular, write_atomically
 from ...core.translation import STORED, _
-from .unpack import MOST_JSON, unpack
+from .unpack import MOST_JSON, bad, unpack
 
 log = logging.getLogger(__name__)
 
 ENGINE: Final = "imported"
 RECORD_FILE: Final = "record.json"
+MOST_RECORD: Final = 4 * MOST_JSON
 _NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _STAGING: Final = ".staging-"
 _STALE_SECONDS: Final = 86400.0
@@ -61,7 +63,10 @@ class Records:
         """Return the record of a job; None if there is none."""
         try:
             with open_regular(self.folder / uid / RECORD_FILE, follow=False) as file:
-                return ArchivedJob.model_validate_json(file.read(4 * MOST_JSON))
+                size = os.fstat(file.fileno()).st_size
+                if size > MOST_RECORD:
+                    raise ValueError("the record is too large")
+                return ArchivedJob.model_validate_json(file.read(size))
         except (OSError, ValueError):
             log.warning("The record of the imported job %s can't be read", uid, exc_info=True)
             return None
@@ -91,10 +96,10 @@ class Records:
         try:
             with open_regular(archive) as source:
                 record, stacks = unpack(source, staging, limit)
-            record.job = _shown(record.job, uid, record.head.exported_at)
+            record.job = _shown(record, uid)
             for replica in record.replicas:
                 replica.reason = _plain(replica.reason)
-            write_atomically(staging / RECORD_FILE, record.model_dump_json(context=STORED).encode())
+            write_atomically(staging / RECORD_FILE, _encoded(record))
             staging.rename(self.folder / uid)
         except BaseException:
             shutil.rmtree(staging, ignore_errors=True)
@@ -106,6 +111,21 @@ class Records:
         shutil.rmtree(self.folder / uid, ignore_errors=True)
 
 
+def _encoded(record: ArchivedJob) -> bytes:
+    """Return a record as JSON that `Records.read` can read.
+
+    Values of any type in the archive may be nested too deeply for that, or have characters that UTF-8 lacks.
+    """
+    try:
+        data = record.model_dump_json(context=STORED).encode()
+        if len(data) > MOST_RECORD:
+            raise ValueError("the record is too large")
+        ArchivedJob.model_validate_json(data)
+    except (ValueError, RecursionError) as error:
+        raise bad(_("The archive has a value that can't be kept."), str(error)[:500]) from error
+    return data
+
+
 def _plain(reason: Reason | None) -> Reason | None:
     """Return a reason without the links that lead out of the archive, and without a change of fields."""
     if reason is None:
@@ -113,8 +133,9 @@ def _plain(reason: Reason | None) -> Reason | None:
     return reason.model_copy(update={"fix": None, "links": [link for link in reason.links if link.kind == "log"]})
 
 
-def _shown(job: Job, uid: str, exported_at: float) -> Job:
+def _shown(record: ArchivedJob, uid: str) -> Job:
     """Return an archived job as this lab shows it: with its own id, without paths of the other lab, read-only."""
+    job = record.job
     if _NAME.fullmatch(job.name) is None:
         raise BadRequest(
             _("The job in the archive has a name that no job can have: {name}.", name=repr(job.name[:100])),
@@ -130,7 +151,9 @@ def _shown(job: Job, uid: str, exported_at: float) -> Job:
     failure = job.failure
     if failure is not None:
         frames = [frame.model_copy(update={"path": None}) for frame in failure.frames]
-        failure = failure.model_copy(update={"frames": frames})
+        # Only the place in the log is in the archive; other targets are the exporter's, or an attacker's.
+        link = failure.link if failure.link is not None and failure.link.kind == "log" else None
+        failure = failure.model_copy(update={"frames": frames, "link": link})
     return job.model_copy(
         update={
             "id": job_id(ENGINE, "", job.name, uid),
@@ -141,7 +164,7 @@ def _shown(job: Job, uid: str, exported_at: float) -> Job:
             "reason": reason,
             "failure": failure,
             "running_since": None,
-            "ended_at": job.ended_at if ended else (job.ended_at or exported_at),
+            "ended_at": job.ended_at if ended else (job.ended_at or record.head.exported_at),
             "replicas_running": 0,
             "devices_held": None,
             "pending_action": None,
@@ -161,5 +184,6 @@ def _shown(job: Job, uid: str, exported_at: float) -> Job:
             "rerun_of": None,
             "sweep": None,
             "request_id": None,
+            "imported_manifest": record.manifest is not None,
         }
     )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from ...core.errors import NotFound, Unavailable
+import logging
+
+from ...core.errors import JobError, NotFound, Unavailable
 from ...core.system.disk_threads import on_disk
 from ...core.translation import _
 from ..base import ApiHandler, guarded
 from .downloads import Download
+
+log = logging.getLogger(__name__)
 
 
 class JobArchiveHandler(Download):
@@ -56,5 +60,8 @@ class ImportHandler(ApiHandler):
                 verbatim=error.strerror or str(error),
                 hint=_("Check that the file can be read and that the disk has free space."),
             ) from error
-        await services.stacks.adopt(job.id, stacks)
+        try:
+            await services.stacks.adopt(job.id, stacks)
+        except (OSError, JobError):  # The job is imported; after an error, the user would import it again.
+            log.warning("The stacks of the imported job %s could not be kept", job.id, exc_info=True)
         self.reply(job, 201)

@@ -143,7 +143,7 @@ function paneTabs(
 function JobPage(props: IJobPageProps): React.JSX.Element {
   const { model, lab, detail, job, trans } = props;
   const facts = factsOf(model.jobs.engines, job.engine);
-  const hasManifest = facts.manifest_kind !== null;
+  const hasManifest = facts.manifest_kind !== null || job.imported_manifest;
   const engines = model.jobs.engines.filter(({ name }) => name === job.engine);
   const lacks = new Set<JobPane>(engines.flatMap(engine => engine.lacks));
   if (!hasManifest) {

@@ -272,6 +272,7 @@ export function fakeDetail(
       limited: [],
       request_id: null,
       rerun_of: null,
+      imported_manifest: false,
       tensorboard_url: null,
       ...more
     },

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 from pydantic import Field, ValidationError
 
 from ....core.job import EndedBy, Event, Failure, Phase, Progress, Reason, Replica, Time
-from ....core.manifests.convert import LAST_APPLIED
+from ....core.manifests.convert import without_copies
 from ....core.manifests.leaks import masked
 from ....core.manifests.names import SPEC
 from ....core.spec import Model
@@ -291,11 +291,12 @@ def without_secrets(manifest: Json) -> Json:
     """Return a job's object without the values of environment variables and without secrets in commands.
 
     Names of variables and references to Secrets stay. Annotations that hold a copy of the specification are removed:
-    kubectl's, and ours if the specification has changed.
+    kubectl's, and ours if it or the specification has changed.
     """
     kept: Json = _without_values(manifest)
     annotations = part(kept, "metadata", "annotations")
-    annotations.pop(LAST_APPLIED, None)
+    if annotations:
+        kept["metadata"]["annotations"] = annotations = without_copies(annotations, _without_values)
     if kept.get("spec") != manifest.get("spec"):
         annotations.pop(SPEC, None)
     return kept
