@@ -236,7 +236,7 @@ time.sleep(600)  # what a job has read counts as its server's when it ends
     # Sockets at the same place share what is read. On a busy machine some fall behind the others, to other places.
     needed = sum(parts.values())
     print(f"100 sockets: {read / size:.2f} times the log was read, at {needed / size:.2f} times as many places")
-    assert read < 3 * needed + MB  # whatever else a server reads meanwhile
+    assert read < 3 * needed + 10 * MB  # what else a server reads on a machine that takes long
     assert needed < 25 * size  # a hundred readers would read a hundred times as much
 
 
