@@ -153,7 +153,7 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
         use_catalogue(lambda: bundle)
         assert self.serverapp is not None  # noqa: S101
         return make_services(
-            home=Path(self.home).expanduser(),
+            home=Path(self.home).expanduser().absolute(),
             contents_manager=self.serverapp.contents_manager,
             kernel_spec_manager=self.serverapp.kernel_spec_manager,
             kernel_manager=self.serverapp.kernel_manager,

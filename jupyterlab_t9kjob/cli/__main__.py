@@ -10,7 +10,9 @@ from typing import Final
 
 import click
 
-from ..core.errors import JobError
+from ..core.errors import JobError, Unavailable
+from ..core.translation import _
+from .group import BROKEN_PIPE, t9kjob
 from .language import use_language
 
 OK: Final = 0
@@ -18,7 +20,6 @@ FAILED: Final = 1
 USAGE: Final = 2
 TIMED_OUT: Final = 124
 INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -35,12 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="backslashreplace")
     use_language(os.environ)
     code = run_program(arguments)
+    lost = code == BROKEN_PIPE
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        code = BROKEN_PIPE
-    if code == BROKEN_PIPE:
-        # Python would report the broken pipe again when it flushes the stream at its exit.
+        code, lost = BROKEN_PIPE, True
+    except OSError as error:
+        code, lost = code or _failed(error), True
+    if lost:
+        # Python would report the error again when it flushes the stream at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
 
@@ -54,7 +58,6 @@ def run_program(arguments: Sequence[str] | None) -> int:
         Words after the program's name; None for those of this process.
     """
     from .errors import show_click_error, show_error
-    from .group import t9kjob
 
     try:
         code = t9kjob.main(args=arguments, prog_name="t9kjob", standalone_mode=False)
@@ -70,7 +73,17 @@ def run_program(arguments: Sequence[str] | None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return BROKEN_PIPE
+    except OSError as error:
+        return _failed(error)
     return code if isinstance(code, int) else OK
+
+
+def _failed(error: OSError) -> int:
+    """Print an error of the operating system, such as a full disk; return the exit code."""
+    from .errors import show_error
+
+    show_error(Unavailable(_("The operating system reports an error."), verbatim=str(error)))
+    return FAILED
 
 
 if __name__ == "__main__":

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from ..core.translation import Text, _, _n, translated
-from .base import Command, Place, duration, job_argument, jobs_of, output_option, placed, run, t, the_job
+from .base import Command, Place, duration, job_argument, jobs_of, output_option, placed, run, t, the_job, the_jobs
 from .errors import say
 from .output import is_terminal, paint, plain, short_duration
 
@@ -19,13 +21,6 @@ if TYPE_CHECKING:
     from ..core.job import JobSummary
 
 Action = Literal["stop", "pause", "resume", "delete", "remove"]
-
-
-async def _found(session: Session, place: Place, names: Sequence[str]) -> list[JobSummary]:
-    from ..client.lookup import find_job
-
-    jobs = await jobs_of(session, place, deleted=True)
-    return [find_job(name, jobs) for name in dict.fromkeys(names)]
 
 
 async def act_on(
@@ -79,7 +74,8 @@ def stop_command(place: Place, names: tuple[str, ...]) -> None:
     """End jobs."""
 
     async def work(session: Session) -> int:
-        return await act_on(session, await _found(session, place, names), "stop", _("{job} is being stopped.", job=""))
+        jobs = await the_jobs(session, place, names)
+        return await act_on(session, jobs, "stop", _("{job} is being stopped.", job=""))
 
     run(place, work)
 
@@ -96,7 +92,8 @@ def pause_command(place: Place, names: tuple[str, ...]) -> None:
     """Pause jobs."""
 
     async def work(session: Session) -> int:
-        return await act_on(session, await _found(session, place, names), "pause", _("{job} is being paused.", job=""))
+        jobs = await the_jobs(session, place, names)
+        return await act_on(session, jobs, "pause", _("{job} is being paused.", job=""))
 
     run(place, work)
 
@@ -108,7 +105,7 @@ def resume_command(place: Place, names: tuple[str, ...]) -> None:
     """Resume jobs."""
 
     async def work(session: Session) -> int:
-        return await act_on(session, await _found(session, place, names), "resume", _("{job} is resumed.", job=""))
+        return await act_on(session, await the_jobs(session, place, names), "resume", _("{job} is resumed.", job=""))
 
     run(place, work)
 
@@ -144,7 +141,7 @@ def rerun_command(place: Place, name: str, form: str | None) -> None:
     examples=[
         "t9kjob delete train-1 train-2",
         "t9kjob delete --purge train-1",
-        "t9kjob list -o name | xargs t9kjob delete",
+        "t9kjob list --mine --phase Failed -o name | xargs t9kjob delete",
     ],
 )
 @job_argument(several=True)
@@ -154,7 +151,7 @@ def delete_command(place: Place, names: tuple[str, ...], purge: bool) -> None:
     """Delete jobs."""
 
     async def work(session: Session) -> int:
-        jobs = await _found(session, place, names)
+        jobs = await the_jobs(session, place, names)
         return await act_on(session, jobs, "delete", _("{job} is deleted.", job=""), remove=purge)
 
     run(place, work)
@@ -190,10 +187,21 @@ def prune_command(place: Place, before: int, purge: bool, all_owners: bool, dry_
             return 0
         if not yes and is_terminal(sys.stdin):
             print_jobs(jobs, None)
-            click.confirm(t(_n("Delete this job?", "Delete these {n} jobs?", len(jobs))), abort=True, err=True)
+            with interruptible():
+                click.confirm(t(_n("Delete this job?", "Delete these {n} jobs?", len(jobs))), abort=True, err=True)
         return await act_on(session, jobs, "delete", _("{job} is deleted.", job=""), remove=purge)
 
     run(place, work)
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C end a question at once: asyncio would only cancel the task, which the question blocks."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def is_old(job: JobSummary, seconds: float) -> bool:

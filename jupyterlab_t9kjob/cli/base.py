@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from ..core.errors import NotFound, Unavailable
+from ..core.job import DEFAULT_ENGINE
 from ..core.translation import Text, _, translated
+from .errors import say
+from .output import paint, plain
 
 if TYPE_CHECKING:
     from ..client.session import Session
@@ -20,6 +24,8 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., Any])
 Work = Callable[["Session"], Awaitable[int | None]]
 
+COMPLETION_SECONDS: Final = 2.0
+"""Longest wait for a cluster while a shell completes a word."""
 FORMATS: Final = ("json", "yaml", "wide", "name")
 
 
@@ -113,7 +119,7 @@ def output_option(*forms: str) -> Callable[[Function], Function]:
     return click.option("--output", "-o", "form", type=click.Choice(forms or FORMATS), help=t(_("Form of the output.")))
 
 
-def run(place: Place, work: Work) -> None:
+def run(place: Place, work: Work, connect_seconds: float | None = None) -> None:
     """Run a command's work in a session, and end the command with the code that the work returns.
 
     Parameters
@@ -122,6 +128,8 @@ def run(place: Place, work: Work) -> None:
         Options of the command.
     work
         Called with the session.
+    connect_seconds
+        Longest wait for clusters; None for that of a session.
     """
     if place.verbose:
         logging.basicConfig(level=logging.INFO)
@@ -131,7 +139,7 @@ def run(place: Place, work: Work) -> None:
 
     async def within() -> int:
         from ..client.configuration import read_settings
-        from ..client.session import Session
+        from ..client.session import CONNECT_SECONDS, Session
 
         values: dict[str, Any] = {}
         if place.home is not None:
@@ -141,7 +149,9 @@ def run(place: Place, work: Work) -> None:
         settings = await asyncio.to_thread(read_settings, values)
         if place.namespace and place.namespace not in settings.kubernetes_namespaces:
             settings.kubernetes_namespaces = [*settings.kubernetes_namespaces, place.namespace]
-        async with Session(settings) as session:
+        if place.engine == DEFAULT_ENGINE:
+            settings.kubernetes = False  # No command about this machine has to wait for a cluster.
+        async with Session(settings, CONNECT_SECONDS if connect_seconds is None else connect_seconds) as session:
             if place.engine is not None:
                 await demand_engine(session, place.engine)
             return await work(session) or 0
@@ -211,15 +221,62 @@ async def the_job(session: Session, place: Place, word: str | None) -> JobSummar
     NotFound
         If there is no such job.
     """
+    if word is not None:
+        return (await the_jobs(session, place, [word]))[0]
+    mine = [job for job in await jobs_of(session, place) if job.mine]
+    if not mine:
+        await warn_of_troubles(session, place)
+        raise NotFound(_("There are no jobs."), hint=_("`t9kjob submit train.py` starts one."))
+    return mine[0]
+
+
+async def the_jobs(session: Session, place: Place, words: Sequence[str]) -> list[JobSummary]:
+    """Return the jobs that words name, each word once.
+
+    Parameters
+    ----------
+    session
+        The services.
+    place
+        Options of the command.
+    words
+        Names or ids.
+
+    Raises
+    ------
+    NotFound
+        If there is no such job.
+    """
     from ..client.lookup import find_job
 
     jobs = await jobs_of(session, place, deleted=True)
-    if word is not None:
-        return find_job(word, jobs)
-    mine = [job for job in jobs if job.mine and not job.deleted]
-    if not mine:
-        raise NotFound(_("There are no jobs."), hint=_("`t9kjob submit train.py` starts one."))
-    return mine[0]
+    try:
+        return [find_job(word, jobs) for word in dict.fromkeys(words)]
+    except NotFound:
+        await warn_of_troubles(session, place)
+        raise
+
+
+async def warn_of_troubles(session: Session, place: Place) -> None:
+    """Say why jobs may be missing; a machine without a cluster has no trouble.
+
+    Parameters
+    ----------
+    session
+        The services.
+    place
+        Options of the command.
+    """
+    found = []
+    for engine in session.jobs.engines.all():
+        if place.engine in (None, engine.name):
+            info = await engine.info()
+            reason = info.cluster.stale_reason if info.cluster is not None else None
+            if reason is None and (info.looking or not (info.available or engine.facts.has_namespaces)):
+                reason = info.reason
+            found += [f"{translated(engine.label)}: {translated(reason)}"] if reason else []
+    for trouble in dict.fromkeys(found):
+        say(paint(t(_("Warning:")), "Pending", sys.stderr), plain(trouble))
 
 
 def complete_job(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
@@ -234,7 +291,7 @@ def complete_job(ctx: click.Context, _parameter: click.Parameter, incomplete: st
         return 0
 
     try:
-        run(place, work)
+        run(place, work, COMPLETION_SECONDS)
     except Exception:  # An error message would appear in the middle of the user's command.
         return []
     return list(dict.fromkeys(names))

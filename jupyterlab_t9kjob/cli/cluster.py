@@ -73,7 +73,7 @@ async def _engine(session: Session, place: Place) -> str:
     """Return the engine that is asked for, or else the first engine of a cluster that is available, or this machine."""
     if place.engine is not None:
         return place.engine
-    infos = [info for info in await session.jobs.engines.infos() if info.available]
+    infos = [info for info in await session.jobs.engines.infos() if info.available and info.facts.creates_jobs]
     if not infos:
         raise Unavailable(_("No engine can be used."), hint=_("`t9kjob doctor` says what is missing."))
     return next((info.name for info in infos if info.cluster is not None), infos[0].name)

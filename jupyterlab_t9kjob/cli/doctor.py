@@ -76,13 +76,15 @@ def doctor_command(place: Place, form: str | None) -> None:
     engine, whole = place.engine, Place(None, place.namespace, place.home, place.context, place.verbose)
 
     async def work(session: Session) -> int:
+        if engine is not None:
+            session.jobs.engines.get(engine)  # Raises if there is none of this name.
         infos = [info for info in await session.jobs.engines.infos() if engine in (None, info.name)]
         found = [*_program(session), *await _engines(session, infos), *_packages()]
         if form is not None:
             print_data({"findings": [finding.data() for finding in found]}, form)
         else:
             _print(found)
-        return int(not any(info.available for info in infos))
+        return int(not any(info.available and info.facts.creates_jobs for info in infos))
 
     run(whole, work)
 

@@ -15,7 +15,7 @@ from .output import paint, plain
 
 def show_error(error: JobError) -> None:
     """Print what happened, the words of the cluster or the system, and what the user can do."""
-    say(paint(translated(_("Error:")), "Failed", sys.stderr), translated(error.message))
+    say(paint(translated(_("Error:")), "Failed", sys.stderr), plain(translated(error.message)))
     if error.verbatim:
         for line in error.verbatim.splitlines()[:20]:
             print(f"  {plain(line)}", file=sys.stderr)  # noqa: T201
@@ -24,10 +24,13 @@ def show_error(error: JobError) -> None:
 
 
 def show_click_error(error: click.ClickException) -> None:
-    """Print an error in the use of the command."""
+    """Print an error in the use of the command; only the help if no command was given."""
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):  # Since click 8.2.
+        print(error.format_message(), file=sys.stderr)  # noqa: T201
+        return
     if isinstance(error, click.UsageError) and error.ctx is not None:
         print(error.ctx.get_usage(), file=sys.stderr)  # noqa: T201
-    say(paint(translated(_("Error:")), "Failed", sys.stderr), error.format_message())
+    say(paint(translated(_("Error:")), "Failed", sys.stderr), plain(error.format_message()))
     if isinstance(error, click.UsageError) and error.ctx is not None:
         hint = _("Try “{command} --help”.", command=error.ctx.command_path)
         print(f"  {translated(hint)}", file=sys.stderr)  # noqa: T201
@@ -48,7 +51,7 @@ def show_checks(checks: Iterable[Check], *, hints: bool = False) -> None:
         if check.level == "passed" or (check.level == "hint" and not hints):
             continue
         title, color = titles[check.level]
-        say(paint(translated(title), color, sys.stderr), translated(check.message))
+        say(paint(translated(title), color, sys.stderr), plain(translated(check.message)))
         if check.hint:
             print(f"  {plain(translated(check.hint))}", file=sys.stderr)  # noqa: T201
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 import click
 
@@ -32,8 +34,21 @@ COMMANDS: Final = {
 """Names of the commands in the order of the help, with the modules that have them."""
 
 
+BROKEN_PIPE: Final = 141
+
+
 class LazyGroup(click.Group):
     """A group that imports only the command that is run."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Parse the words of the command; print its help if it is asked for."""
+        with closed_pipe_ends():
+            return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with closed_pipe_ends():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
@@ -54,6 +69,15 @@ class LazyGroup(click.Group):
         module = import_module(f".{COMMANDS[cmd_name]}", __package__)
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
+
+
+@contextlib.contextmanager
+def closed_pipe_ends() -> Iterator[None]:
+    """End the command with `BROKEN_PIPE` if the reader of its output has left; click would end it with 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise click.exceptions.Exit(BROKEN_PIPE) from None
 
 
 def _print_version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:

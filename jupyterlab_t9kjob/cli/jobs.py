@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..core.translation import _, translated
-from .base import Command, Place, job_argument, jobs_of, output_option, placed, run, t, the_job
+from .base import Command, Place, job_argument, jobs_of, output_option, placed, run, t, the_job, warn_of_troubles
 from .errors import say
 from .output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
 
@@ -47,29 +47,19 @@ def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: boo
     """List jobs."""
 
     async def work(session: Session) -> int:
+        from ..jobs.query import Query
+
         jobs = await jobs_of(session, place, deleted=deleted)
         jobs = [job for job in jobs if (not phases or job.phase in phases) and (job.mine or not mine)]
-        for trouble in await _troubles(session, place):
-            say(paint(t(_("Warning:")), "Pending"), plain(trouble))
-        print_jobs(jobs, form)
+        await warn_of_troubles(session, place)
+        # Another command may find other jobs by these names than those that the options choose.
+        print_jobs(jobs, form, await session.jobs.jobs(Query(deleted=True)) if form == "name" else ())
         return 0
 
     run(place, work)
 
 
-async def _troubles(session: Session, place: Place) -> list[str]:
-    """Return why jobs of a cluster may be missing; a machine without a cluster has no trouble."""
-    found = []
-    for engine in session.jobs.engines.all():
-        if engine.facts.has_namespaces and place.engine in (None, engine.name):
-            info = await engine.info()
-            stale = info.cluster.stale_reason if info.cluster is not None else None
-            reason = stale or (info.reason if info.looking else None)
-            found += [f"{translated(engine.label)}: {translated(reason)}"] if reason else []
-    return list(dict.fromkeys(found))
-
-
-def print_jobs(jobs: Sequence[JobSummary], form: str | None) -> None:
+def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[JobSummary] = ()) -> None:
     """Print jobs.
 
     Parameters
@@ -78,6 +68,8 @@ def print_jobs(jobs: Sequence[JobSummary], form: str | None) -> None:
         The jobs.
     form
         ``json``, ``yaml``, ``wide``, ``name``, or None for a table.
+    among
+        For ``name``: all jobs, with the records of deleted ones. A job whose name is not unique has its id printed.
     """
     if form in ("json", "yaml"):
         print_data({"jobs": [job.model_dump(mode="json") for job in jobs]}, form)
@@ -86,7 +78,7 @@ def print_jobs(jobs: Sequence[JobSummary], form: str | None) -> None:
         from ..client.lookup import short_name
 
         for job in jobs:
-            click.echo(short_name(job, jobs))
+            click.echo(short_name(job, among or jobs))
         return
     if not jobs:
         say(t(_("There are no jobs.")))

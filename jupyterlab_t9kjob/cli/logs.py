@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import select
 import sys
 import time
 from typing import TYPE_CHECKING, Final
@@ -105,9 +106,9 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
 
     prefixed = choice.every or len(choice.ranks) > 1 or bool(choice.replicas)
     colors = has_colors(sys.stdout)
-    flusher = asyncio.create_task(_flush())
     write = sys.stdout.write
-    try:
+
+    async def print_lines() -> None:
         async for stream, line in read_lines(session, job, choice):
             before = ""
             if prefixed:
@@ -120,11 +121,15 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
             if line.removed:
                 text = t(_n("… {n} byte was removed here", "… {n} bytes were removed here", line.removed))
             write(f"{before}{text}\n")
-            if flusher.done():
-                break
+
+    tasks = [asyncio.create_task(print_lines()), asyncio.create_task(_flush())]
+    try:
+        # A flush that fails ends the command, also while the job writes nothing.
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        flusher.cancel()
-        results = await asyncio.gather(flusher, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        results = await asyncio.gather(*tasks, return_exceptions=True)
     for failure in results:
         if isinstance(failure, Exception):
             raise failure
@@ -136,6 +141,18 @@ async def _flush() -> None:
     while True:
         await asyncio.sleep(FLUSH_SECONDS)
         sys.stdout.flush()
+        if _reader_left():
+            raise BrokenPipeError
+
+
+def _reader_left() -> bool:
+    """Return True if nobody reads the pipe of the standard output any more."""
+    try:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)
+        return any(state & select.POLLERR for _file, state in poll.poll(0))
+    except (OSError, ValueError, AttributeError):  # A stream without a file, or a system without `poll`.
+        return False
 
 
 def _stamp(moment: float | None) -> str:

@@ -164,6 +164,8 @@ def _read(place: Place, given: dict[str, Any]) -> tuple[Target, JobOptions]:
         args, file = [file, *args], None  # The words after “--” are the arguments of the module.
     if sum(each is not None for each in (file, manifest, module, command)) != 1:
         raise click.UsageError(t(_("Name one of a file, --module, --command and -f.")))
+    if command is not None and args:
+        raise click.UsageError(t(_("A shell command takes no further words: write them into --command.")))
     deadline, preset = given.pop("deadline"), given.pop("preset")
     env = dict(_variable(word) for word in given.pop("env"))
     secrets = dict(_pair(word, "--env-from-secret") for word in given.pop("secrets"))
@@ -173,7 +175,7 @@ def _read(place: Place, given: dict[str, Any]) -> tuple[Target, JobOptions]:
     processes = given.pop("processes")
     folder = given.pop("working_dir")
     options = JobOptions(
-        args=args,
+        args=tuple(args),
         env=env,
         secrets=secrets,
         values={name: read_value(value) for name, value in values.items()},

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ..core.translation import _, translated
-from .base import Command, Place, duration, job_argument, jobs_of, placed, run, t
+from .base import Command, Place, duration, job_argument, placed, run, t, the_jobs
 from .errors import say
 from .output import cut, is_terminal, paint, plain
 
@@ -47,14 +47,13 @@ def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int 
     """Wait for jobs."""
 
     async def work(session: Session) -> int:
-        from ..client.lookup import find_job
+        from ..client.waiting import is_over
 
-        jobs = await jobs_of(session, place, deleted=True)
-        wanted = [find_job(name, jobs) for name in names]
+        ended = wanted = await the_jobs(session, place, names)
         try:
-            ended = await asyncio.wait_for(
-                asyncio.gather(*(wait_shown(session, job, phase, shown=len(wanted) == 1) for job in wanted)), timeout
-            )
+            if not all(is_over(job, phase) for job in wanted):  # With no time to wait, ended jobs have ended.
+                waits = (wait_shown(session, job, phase, shown=len(wanted) == 1) for job in wanted)
+                ended = await asyncio.wait_for(asyncio.gather(*waits), timeout)
         except asyncio.TimeoutError:
             say(t(_("The time is over. The jobs go on.")))
             return TIMED_OUT

@@ -37,11 +37,13 @@ class Client:
 
         from jupyterlab_t9kjob import Client
 
-        client = Client()
-        job = client.submit("train.py", args=["--epochs", "10"], processes=2)
-        for line in job.logs(follow=True):
-            print(line)
-        job.wait()
+        with Client() as client:
+            job = client.submit("train.py", args=["--epochs", "10"], processes=2)
+            for line in job.logs(follow=True):
+                print(line)
+            job.wait()
+
+    A client has a thread and connections until the end of ``with``, or until `close`.
 
     Parameters
     ----------
@@ -124,7 +126,7 @@ class Client:
         if self._closed:
             work.close()
             raise RuntimeError("the client is closed")
-        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        future = asyncio.run_coroutine_threadsafe(_without_exit(work), self.loop)
         try:
             return future.result()
         except KeyboardInterrupt:
@@ -245,3 +247,11 @@ class Client:
                 yield item
         finally:
             filling.cancel()
+
+
+async def _without_exit(work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine; an exit would end the event loop, and the caller would wait for ever."""
+    try:
+        return await work
+    except SystemExit as error:
+        raise RuntimeError(f"the services wanted to exit: {error}") from error

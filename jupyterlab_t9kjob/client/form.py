@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from ..core.checks import Check
 from ..core.errors import FieldError, JobError
 from ..core.job import DEFAULT_ENGINE, Job
 from ..core.manifests.text.yaml_reader import read_documents
-from ..core.spec import Entrypoint, JobSpec, TensorBoardSpec, name_from
+from ..core.spec import JobSpec, name_from
 from ..core.system.disk_threads import on_disk
 from ..core.translation import _, listing
 from ..launch.model import LaunchPreview, PrefillRequest, ReadManifestRequest, SpecOrManifest
 from ..presets.model import ApplyPreset
-from .options import JobOptions, valid_spec
+from .options import JobOptions, valid, valid_spec
 from .session import Session
 
 
@@ -88,9 +88,13 @@ async def fill(session: Session, target: Target, options: JobOptions) -> FilledJ
         return await _from_manifest(session, target, options)
     engine = target.engine or DEFAULT_ENGINE
     path = None if target.file is None else str(target.file.absolute()).lstrip("/")
+    if target.command is not None and options.args:
+        raise FieldError(
+            _("A shell command takes no arguments."), field="/spec/args", hint=_("Write them into the command.")
+        )
     base = None if path is not None else _spec_without_file(target)
     filled = await session.launch.prefill(
-        PrefillRequest(path=path, engine=engine, namespace=target.namespace, spec=base)
+        valid(PrefillRequest, path=path, engine=engine, namespace=target.namespace, spec=base)
     )
     spec, notes = filled.spec, list(filled.notes)
     if target.preset is not None:
@@ -98,16 +102,18 @@ async def fill(session: Session, target: Target, options: JobOptions) -> FilledJ
         notes += unfit
     spec = options.applied(spec, filled.script.options)
     spec = await session.presets.fixed(spec, engine)
-    return FilledJob(SpecOrManifest(engine=engine, namespace=filled.namespace, spec=spec, path=filled.path), notes)
+    return FilledJob(
+        valid(SpecOrManifest, engine=engine, namespace=filled.namespace, spec=spec, path=filled.path), notes
+    )
 
 
 def _spec_without_file(target: Target) -> JobSpec:
     folder, args = Path.cwd(), list[str]()
     if target.module is not None:
-        entrypoint, name = Entrypoint(kind="module", value=target.module), target.module.rpartition(".")[2]
+        kind, value, name = "module", target.module, target.module.rpartition(".")[2]
     elif target.command is not None:
         # The command of a specification is one program; a shell reads the words.
-        entrypoint, args = Entrypoint(kind="command", value="sh"), ["-c", target.command]
+        kind, value, args = "command", "sh", ["-c", target.command]
         name = Path(next(iter(target.command.split()), "")).stem
     else:
         raise FieldError(
@@ -116,12 +122,14 @@ def _spec_without_file(target: Target) -> JobSpec:
             hint=_("Name a script or notebook, or use --module, --command or -f."),
         )
     name = f"{name_from(name)[:30].strip('-')}-0"
-    return JobSpec(
-        name=name,
-        entrypoint=entrypoint,
-        args=args,
-        working_dir=str(folder),
-        tensorboard=TensorBoardSpec(log_dirs=[str(folder / "runs" / name)]),
+    return valid_spec(
+        {
+            "name": name,
+            "entrypoint": {"kind": kind, "value": value},
+            "args": args,
+            "working_dir": str(folder),
+            "tensorboard": {"log_dirs": [str(folder / "runs" / name)]},
+        }
     )
 
 
@@ -145,13 +153,22 @@ async def _from_manifest(session: Session, target: Target, options: JobOptions) 
     assert target.manifest is not None  # noqa: S101
     document = await _specification(target.manifest)
     if document is not None:
-        engine = target.engine or document.pop("engine", None) or DEFAULT_ENGINE
-        namespace = target.namespace or document.pop("namespace", None) or ""
+        own = (document.pop("engine", None), document.pop("namespace", None))
+        engine, namespace = target.engine or own[0], target.namespace or own[1] or ""
+        if isinstance(document.get("manifest"), str):  # The output of a dry run with a manifest.
+            inner = replace(target, manifest=document["manifest"], engine=engine, namespace=namespace)
+            return await _from_manifest(session, inner, options)
         fields = document.get("spec", document)
+        if not isinstance(fields, Mapping):
+            raise FieldError(
+                _("The file has no fields of a job under “spec”."),
+                code="NoSpec",
+                hint=_("`t9kjob submit FILE --dry-run -o yaml` prints an example."),
+            )
         spec = options.applied(valid_spec(dict(fields)))
-        return FilledJob(SpecOrManifest(engine=engine, namespace=namespace, spec=spec))
+        return FilledJob(valid(SpecOrManifest, engine=engine or DEFAULT_ENGINE, namespace=namespace, spec=spec))
     read = await session.launch.read_manifest(
-        ReadManifestRequest(text=target.manifest, engine=target.engine, namespace=target.namespace)
+        valid(ReadManifestRequest, text=target.manifest, engine=target.engine, namespace=target.namespace)
     )
     if options.any or read.manifest is None:
         spec = options.applied(read.spec)
@@ -165,7 +182,11 @@ async def _specification(text: str) -> dict[str, Any] | None:
     """Return the fields of a specification; None for a manifest, which has an apiVersion."""
     documents = await on_disk("/", read_documents, text)
     content = documents[0].value if len(documents) == 1 else None
-    if isinstance(content, Mapping) and "apiVersion" not in content and ("entrypoint" in content or "spec" in content):
+    if (
+        isinstance(content, Mapping)
+        and "apiVersion" not in content
+        and {"entrypoint", "spec", "manifest"} & set(content)
+    ):
         return dict(content)
     return None
 

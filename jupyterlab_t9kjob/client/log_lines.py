@@ -145,6 +145,7 @@ class _Reader:
         choice = self._choice
         end = self._session.jobs.listen(self._note)
         try:
+            await self._look()
             chosen = self._chosen()
             if not chosen and not (choice.follow and self._active):
                 self._refuse()
@@ -152,10 +153,12 @@ class _Reader:
                 yield line
             ended_at: float | None = None
             while choice.follow:
-                growth = self._logs.grown.count
+                growth, ended = self._logs.grown.count, not self._active
+                if ended:  # The streams of a short job may have appeared after the last listing.
+                    await self._logs.refresh()
                 async for line in self._growth(last=False):
                     yield line
-                if not self._active:
+                if ended:
                     ended_at = ended_at or time.monotonic()
                     if self._complete() or time.monotonic() - ended_at > LAST_SECONDS:
                         break
@@ -165,6 +168,17 @@ class _Reader:
                 yield line
         finally:
             end()
+
+    async def _look(self) -> None:
+        """Read the job's state: it may have ended since the caller read it."""
+        try:
+            job = await self._session.jobs.job(self._job.id)
+        except NotFound:
+            self._active = False
+        else:
+            self._active = job.phase not in ENDED
+        if not self._active:
+            await self._logs.refresh()
 
     def _note(self, ident: str, now: JobSummary | None) -> None:
         if ident == self._job.id:

@@ -12,7 +12,7 @@ MOST_NAMED = 5
 
 
 def matching(jobs: Iterable[JobSummary], engine: str | None = None, namespace: str | None = None) -> list[JobSummary]:
-    """Return the jobs of an engine and a namespace.
+    """Return the jobs of an engine and a namespace. Jobs without a namespace, as on this machine, are in each.
 
     Parameters
     ----------
@@ -21,7 +21,11 @@ def matching(jobs: Iterable[JobSummary], engine: str | None = None, namespace: s
     engine, namespace
         Name of the engine and the namespace; None for all.
     """
-    return [job for job in jobs if engine in (None, job.engine) and namespace in (None, job.namespace)]
+    return [
+        job
+        for job in jobs
+        if engine in (None, job.engine) and (namespace in (None, job.namespace) or not job.namespace)
+    ]
 
 
 def find_job(word: str, jobs: Sequence[JobSummary]) -> JobSummary:
@@ -64,14 +68,14 @@ def find_job(word: str, jobs: Sequence[JobSummary]) -> JobSummary:
 
 
 def short_name(job: JobSummary, jobs: Sequence[JobSummary]) -> str:
-    """Return the shortest word by which `find_job` finds a job.
+    """Return the shortest word by which `find_job` finds a job: its id, if its name could mean another job.
 
     Parameters
     ----------
     job
         The job.
     jobs
-        The jobs to choose from.
+        All jobs, with the records of deleted ones.
     """
-    others = sum(other.name == job.name for other in jobs)
-    return job.name if others == 1 else job.id
+    others = [other for other in jobs if other.name == job.name and other.id != job.id]
+    return job.id if any(job.deleted or not other.deleted for other in others) else job.name

@@ -9,10 +9,10 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..core.errors import FieldError
 from ..core.spec import JobSpec
@@ -23,6 +23,8 @@ from ..presets.pointers import is_field, parts_of, put
 
 if TYPE_CHECKING:
     from ..launch.model import ScriptOption
+
+SomeModel = TypeVar("SomeModel", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,8 @@ class JobOptions:
     @property
     def any(self) -> bool:
         """True if a value is given."""
-        return self != JobOptions()
+        values = [getattr(self, each.name) for each in fields(self)]
+        return any(value is not None and value is not False and value not in ((), [], {}) for value in values)
 
     def applied(self, spec: JobSpec, options: Sequence[ScriptOption] = ()) -> JobSpec:
         """Return a specification with the given values.
@@ -199,6 +202,27 @@ def read_value(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def valid(model: type[SomeModel], **values: Any) -> SomeModel:
+    """Return values as a model.
+
+    Parameters
+    ----------
+    model
+        The model.
+    values
+        Values of its fields.
+
+    Raises
+    ------
+    FieldError
+        If a value is not valid.
+    """
+    try:
+        return model.model_validate(values, strict=True)
+    except ValidationError as error:
+        raise explain(error, values) from None
 
 
 def valid_spec(document: dict[str, Any]) -> JobSpec:

@@ -50,6 +50,8 @@ class Session:
     ----------
     settings
         Settings of the extension.
+    connect_seconds
+        Longest wait for clusters at the start.
 
     Attributes
     ----------
@@ -57,11 +59,12 @@ class Session:
         Access to the jobs of all engines.
     """
 
-    def __init__(self, settings: T9kJobApp) -> None:
+    def __init__(self, settings: T9kJobApp, connect_seconds: float = CONNECT_SECONDS) -> None:
         # Following the logs of all own jobs is the work of a process that stays.
         settings.follow_replicas = 0
         self.settings = settings
-        self.home = Path(settings.home).expanduser()
+        self._connect_seconds = connect_seconds
+        self.home = Path(settings.home).expanduser().absolute()
         context = EngineContext(self.home, ROOT, self._resolve, _no_kernels, settings)
         self.jobs = JobService(
             Engines(load_engines(context)), Patience(settings.no_progress_seconds, settings.no_output_seconds)
@@ -82,9 +85,9 @@ class Session:
         await self.stop()
 
     async def _connected(self) -> None:
-        """Wait until clusters have answered and their jobs have been listed, at most `CONNECT_SECONDS`."""
+        """Wait until clusters have answered and their jobs have been listed, at most `connect_seconds`."""
         later = [engine for engine in self.jobs.engines.all() if isinstance(engine, ListsLater)]
-        with anyio.move_on_after(CONNECT_SECONDS):
+        with anyio.move_on_after(self._connect_seconds):
             while True:
                 await self.jobs.engines.ready()  # returns after some seconds at the latest
                 if not any([(await engine.info()).looking for engine in later]):

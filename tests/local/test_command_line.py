@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from jupyterlab_t9kjob import Client
 from jupyterlab_t9kjob.cli.__main__ import run_program
+from jupyterlab_t9kjob.core.errors import JobError
 from tests.local.lab import Lab
 
 PROGRAM = [sys.executable, "-m", "jupyterlab_t9kjob.cli"]
@@ -110,6 +112,7 @@ def test_a_dry_run_creates_nothing(run: Run, folder: Path) -> None:
 def test_one_job_in_all_forms(run: Run, job: str) -> None:
     table = run("list").stdout.splitlines()
     assert table[0].split()[:3] == ["NAME", "STATUS", "ENGINE"]
+    assert job in run("list", "--namespace", "team-a").stdout  # This machine has no namespaces.
     assert any(line.split()[:3] == [job, "Succeeded", "local"] for line in table)
     assert job in run("list", "-o", "name").stdout.split()
     assert run("list", "--phase", "Paused", "-o", "name").stdout == ""
@@ -134,6 +137,7 @@ def test_errors_are_sentences(run: Run, job: str) -> None:
     assert "There is no job “nope”" in run("logs", "nope", code=1).stderr
     assert "no-such.py" in run("submit", "no-such.py", code=1).stderr
     assert "engine" in run("list", "--engine", "nowhere", code=1).stderr
+    assert "engine" in run("doctor", "--engine", "nowhere", code=1).stderr
     assert run("list", "--engine", "kubeflow", code=1).stderr.startswith("Error:")
     assert job in run("submit", "train.py", "--name", job, *PLAIN, code=1).stderr
     assert "Traceback" not in run("submit", "train.py", "--set", "nodes=2", code=1).stderr
@@ -143,12 +147,20 @@ def test_a_failed_job_ends_with_code_1(run: Run) -> None:
     done = run("submit", "train.py", "--name", "bad-1", *PLAIN, "--wait", "--", "--fail", code=1)
     assert "bad-1: Failed" in done.stderr and "no data" in done.stderr
     run("wait", "bad-1", code=1)
-    run("wait", "bad-1", "--for", "Failed")
+    run("wait", "bad-1", "--for", "Failed", "--timeout", "0s")
 
 
 def test_a_shell_runs_a_command(run: Run, folder: Path) -> None:
     run("submit", "--command", "echo 'a  b' > made.txt", "--name", "shell-1", *PLAIN, "--wait")
     assert (folder / "work" / "made.txt").read_text() == "a  b\n"
+    # A job that ends before its streams are listed a second time.
+    assert run("submit", "--command", "echo short", "--name", "short-1", *PLAIN, "--follow").stdout.endswith("short\n")
+    refused = run("submit", "--command", "echo", "--name", "shell-2", "-n", "Team_A", code=1).stderr
+    assert refused.startswith("Error:") and "Namespace" in refused
+    assert run("submit", "--module", "", code=1).stderr.startswith("Error:")
+    for text in ("spec: hello", "spec:", "engine: Bad Engine\nspec: {}"):
+        (folder / "bad.yaml").write_text(text)
+        assert run("submit", "-f", str(folder / "bad.yaml"), code=1).stderr.startswith("Error:")
 
 
 def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder: Path) -> None:
@@ -158,6 +170,10 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
     try:
         hold = folder / "work" / "go"
         run("submit", "train.py", "--name", "long-1", *PLAIN, "--retry", "0", "--", "--hold", str(hold))
+        program = f"{' '.join(PROGRAM)} logs long-1 -f --home {folder / 'home'}"
+        piped = ["bash", "-c", f"{program} | head -1; echo ${{PIPESTATUS[0]}}"]
+        left = subprocess.run(piped, capture_output=True, text=True, check=True, timeout=300)
+        assert left.stdout == "line 0 \n141\n", left
         follower = subprocess.Popen(
             [*PROGRAM, "logs", "long-1", "-f", "--home", str(folder / "home")],
             stdout=subprocess.PIPE,
@@ -193,6 +209,23 @@ def test_a_pipe_that_closes_is_no_error(folder: Path) -> None:
     command = ["bash", "-c", f"{program} --help | head -c 1; echo ${{PIPESTATUS[0]}}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout[1:].strip() in ("0", "141") and "Traceback" not in done.stderr
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1 and done.stderr.startswith("Error:") and "Traceback" not in done.stderr
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [*PROGRAM, "completion", "bash"], stdout=writer, stderr=subprocess.PIPE, text=True, check=False
+    )
+    os.close(writer)
+    assert done.returncode == 141, done.stderr
+
+
+def test_a_folder_that_can_not_be_used_is_named(run: Run, folder: Path) -> None:
+    (folder / "no-folder").write_text("")
+    for words in (["list"], ["get", "train-1"], ["wait", "train-1"], ["stop", "train-1"]):
+        code = 0 if words == ["list"] else 1
+        assert "Warning:" in run(*words, "--home", str(folder / "no-folder"), code=code).stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -210,6 +243,13 @@ def test_the_python_client(run: Run, folder: Path) -> None:
             assert job.wait(500).summary.phase == "Succeeded"
             assert "api-1" in [each.name for each in client.jobs()]
             assert client.get("api-1").phase == "Succeeded"
+            # What the handle knows of the job may be old.
+            job.summary = job.summary.model_copy(update={"phase": "Pending"})
+            assert len(list(job.logs(follow=True))) == 3
+            with pytest.raises(JobError):
+                client.submit("train.py", namespace="Team_A")
+            with pytest.raises(JobError):
+                client.submit(command="echo", args=["--lost"])
             job.delete(purge=True)
 
     asyncio.run(program())

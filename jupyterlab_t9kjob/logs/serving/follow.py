@@ -337,6 +337,16 @@ class JobLogs:
                 except Exception:  # An engine's error must not end the watch.
                     log.exception("The log streams of %s can't be listed", self._ident)
 
+    async def refresh(self) -> None:
+        """List the streams now, without waiting for the next listing.
+
+        Raises
+        ------
+        JobError
+            If the streams can't be listed.
+        """
+        await self._list()
+
     async def _list(self) -> None:
         before = [_steady(file) for file in self._files]
         try:

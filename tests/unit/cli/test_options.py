@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.client.form import Target, fill
 from jupyterlab_t9kjob.client.options import JobOptions, read_value, seconds_of, with_arguments
 from jupyterlab_t9kjob.core.errors import FieldError
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec, TensorBoardSpec
-from jupyterlab_t9kjob.launch.model import ScriptOption
+from jupyterlab_t9kjob.launch.model import ReadManifestRequest, ScriptOption
 
 
 def spec(**values: Any) -> JobSpec:
@@ -25,6 +29,25 @@ def test_nothing_given_keeps_the_form() -> None:
     filled = spec(args=["--out", "runs/train-1"], env=[EnvVar(name="A", value="1")])
     assert JobOptions().applied(filled) == filled
     assert not JobOptions().any
+    assert not JobOptions(args=[], mounts=[], env={}).any
+    assert JobOptions(restarts=0).any and JobOptions(paused=True).any and JobOptions(name="").any
+
+
+MANIFEST = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob"
+SHOWN = {"engine": "kubeflow", "namespace": "a", "spec": None, "manifest": MANIFEST}
+
+
+@pytest.mark.parametrize("document", [MANIFEST, json.dumps(SHOWN)])
+def test_a_manifest_is_submitted_as_it_is(document: str) -> None:
+    """Also one that a dry run has printed."""
+
+    async def read(request: ReadManifestRequest) -> Any:
+        assert request.text == MANIFEST
+        return SimpleNamespace(engine="kubeflow", namespace="a", manifest=request.text, spec=spec(), notes=[], lost=[])
+
+    session: Any = SimpleNamespace(launch=SimpleNamespace(read_manifest=read))
+    job = asyncio.run(fill(session, Target(manifest=document), JobOptions(args=[])))
+    assert (job.request.manifest, job.request.spec) == (MANIFEST, None)
 
 
 def test_given_values_replace_those_of_the_form() -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from jupyterlab_t9kjob.cli.__main__ import run_program
 from jupyterlab_t9kjob.cli.group import COMMANDS, t9kjob
 from jupyterlab_t9kjob.cli.jobs import _spans
 from jupyterlab_t9kjob.cli.language import languages
 from jupyterlab_t9kjob.cli.output import Column, has_colors, plain, short_duration, table, width_of
 from jupyterlab_t9kjob.client.display import data
 from jupyterlab_t9kjob.client.log_lines import LogChoice
-from jupyterlab_t9kjob.client.lookup import find_job, short_name
+from jupyterlab_t9kjob.client.lookup import find_job, matching, short_name
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import JobSummary, LogStream, Reason, job_id
 from jupyterlab_t9kjob.core.translation import Text
@@ -84,6 +85,11 @@ def test_jobs_are_found_by_name_or_id() -> None:
         find_job("train", [one])
     old = job("train-2", deleted=True)
     assert find_job("train-2", [old]) is old
+    # “list --deleted -o name | xargs t9kjob delete” must not act on the job that runs under the same name now.
+    new = job("train-2", created_at=1.0).model_copy(update={"id": "local/train-2/new"})
+    assert (short_name(old, [old, new]), short_name(new, [old, new])) == (old.id, "train-2")
+    assert short_name(old, [old]) == "train-2"
+    assert matching([one, two, other], namespace="elsewhere") == [one, other]
 
 
 def stream(replica: str, source: Any, rank: int | None = None) -> LogStream:
@@ -124,6 +130,14 @@ def test_the_language_of_the_environment(environment: dict[str, str], expected: 
     assert languages(environment) == expected
 
 
+@pytest.mark.parametrize("words", [[], ["top"]])
+def test_no_command_prints_only_the_help(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    run_program(words)
+    captured = capsys.readouterr()
+    shown = captured.out + captured.err
+    assert shown.startswith("Usage:") and shown.count("Usage:") == 1 and "Error" not in shown
+
+
 INNER = {"top": ["nodes", "jobs"], "data": ["list"]}
 
 
@@ -144,6 +158,7 @@ def test_every_command_has_help(name: str) -> None:
         ["submit", "a.py", "--set", "novalue"],
         ["submit", "a.py", "--env", "T9KJOB_NOT_SET_ANYWHERE"],
         ["submit", "-f", "a.yaml", "--module", "b"],
+        ["submit", "--command", "echo", "--", "b"],
         ["logs", "x", "--since", "soon"],
         ["prune"],
         ["wait"],
