@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -190,11 +191,11 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
         self.stopping = True
         for socket in list(self.sockets):
             socket.close(1001, "the server stops")
-        tasks: list[asyncio.Task[Any]] = [task for socket in self.sockets for task in socket.end()]
-        tasks += [task for task in (self._activity, self._later, self._starting) if task is not None]
+        working = [task for socket in self.sockets for task in socket.end()]
+        tasks: list[asyncio.Task[Any]] = [each for each in (self._activity, self._later, self._starting) if each]
         for task in tasks:
             task.cancel()
-        ends = [*tasks, *([asyncio.create_task(self._services.stop())] if self._services else [])]
+        ends = [*tasks, asyncio.create_task(_stopped(working, self._services))]
         self._services = self._starting = self._later = self._activity = None
         try:
             await asyncio.wait_for(asyncio.gather(*ends, return_exceptions=True), STOP_SECONDS)
@@ -220,3 +221,11 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
             if self.current_activity():
                 self.settings["last_activity_times"][self.name] = utcnow()
             await asyncio.sleep(self.activity_interval)
+
+
+async def _stopped(working: Sequence[asyncio.Task[None]], services: Services | None) -> None:
+    """Stop the services; before that, terminals end their processes, which those in a cluster need a connection for."""
+    if working:
+        await asyncio.wait(working, timeout=STOP_SECONDS / 2)
+    if services is not None:
+        await services.stop()

@@ -287,6 +287,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
         self._sending = asyncio.Lock()
 
     @property
@@ -323,9 +324,15 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
             self.close(1001, "the server stops")
 
     def on_close(self) -> None:
-        """Cancel the tasks of this connection."""
-        self.app.sockets.discard(self)
-        self.end()
+        """Cancel the tasks of this connection; it stays registered until they have ended."""
+        self._closed = True
+        if not self.end():
+            self.app.sockets.discard(self)
+
+    def _forget(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if self._closed and not self._tasks:
+            self.app.sockets.discard(self)
 
     def end(self) -> list[asyncio.Task[None]]:
         """Cancel the tasks of this connection, and return them."""
@@ -337,7 +344,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
         """Run a coroutine as a task that ends with the connection; its errors are sent to the client."""
         task = asyncio.create_task(self._answered(work))
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._forget)
         return task
 
     async def _answered(self, work: Awaitable[None]) -> None:

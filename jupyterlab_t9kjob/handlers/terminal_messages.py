@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints, TypeAdapter
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from ..core.spec import Model
 from ..core.translation import Text
@@ -20,6 +21,27 @@ TerminalInput: TypeAlias = (
 )
 """Client → server: keys, the size of the terminal (rows, columns, pixels), characters of output that were shown."""
 TERMINAL_INPUT: TypeAdapter[TerminalInput] = TypeAdapter(TerminalInput)
+
+
+def parsed_input(message: str | bytes) -> TerminalInput:
+    """Return a message of the client; a half of a surrogate pair in its keys becomes U+FFFD.
+
+    Raises
+    ------
+    ValidationError
+        If it is no such message.
+    """
+    try:
+        return TERMINAL_INPUT.validate_json(message, strict=True)
+    except ValidationError:
+        try:
+            kind, keys = json.loads(message)
+        except (ValueError, TypeError, RecursionError):
+            kind = keys = None
+        if kind != "stdin" or not isinstance(keys, str):
+            raise
+        whole = keys.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return TERMINAL_INPUT.validate_json(json.dumps(["stdin", whole]), strict=True)
 
 
 class TerminalEnd(Model):

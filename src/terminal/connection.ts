@@ -18,6 +18,7 @@ export interface IShellPlace {
 const SHOWN_AFTER = 16;
 /** Largest number of characters of input in one message; the server accepts more bytes than that. */
 const INPUT_CHUNK = 32 * 1024;
+const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
 
 /**
  * A WebSocket whose shell ends with it. It never reconnects: a new shell would not be the one that the user left.
@@ -91,8 +92,13 @@ export class ShellConnection implements Terminal.ITerminalConnection {
       this._post(['set_size', ...this._size]);
     } else if (type === 'stdin') {
       const text = String(content[0] ?? '');
-      for (let at = 0; at < text.length; at += INPUT_CHUNK) {
-        this._post(['stdin', text.slice(at, at + INPUT_CHUNK)]);
+      let at = 0;
+      while (at < text.length) {
+        const end = at + INPUT_CHUNK;
+        // half of a surrogate pair is no text
+        const next = HIGH_SURROGATE.test(text[end - 1] ?? '') ? end - 1 : end;
+        this._post(['stdin', text.slice(at, next)]);
+        at = next;
       }
     }
   }

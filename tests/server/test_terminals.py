@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.core.system.tasks import to_end
 from tests.server.conftest import WAIT, Api, ended, eventually
 from tests.server.contract import check_message
+from tests.server.fakes import FakeEngine
 
 SECRET = "value-d41d8cd98f00"
 
@@ -132,12 +135,14 @@ def debugged(api: Api, jp_root_dir: Path, open_page: Any) -> Debugged:
 
 
 def having(mark: str) -> list[int]:
-    """Return the processes with a text in their environment or command."""
+    """Return the processes of this test with a text in their environment or command; other runs may be under way."""
+    home = f"HOME={os.environ['HOME']}\0".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and int(entry.name) != os.getpid():
             try:
-                if mark.encode() in (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes():
+                environment = (entry / "environ").read_bytes()
+                if home in environment and mark.encode() in environment + (entry / "cmdline").read_bytes():
                     found.append(int(entry.name))
             except OSError:
                 continue
@@ -250,3 +255,65 @@ async def test_bad_requests(api: Api, jp_ws_fetch: Any):
         assert caught.value.code == 400
     assert (await api("GET", "jobs", "local::a:b", "terminal", replica="a")).status == 400
     assert (await api("GET", "jobs", "local::a:b", "terminals")).status == 404
+
+
+class Held:
+    """A shell that takes input only when the test lets it, and whose end takes its time."""
+
+    typed = ""
+
+    def __init__(self) -> None:
+        self.got: list[Any] = []
+        self.takes, self.ends, self.ended = asyncio.Event(), asyncio.Event(), False
+
+    @asynccontextmanager
+    async def open(self, *_where: Any) -> AsyncIterator[Held]:
+        try:
+            yield self
+        finally:
+            await to_end(asyncio.create_task(self.end()))
+
+    async def end(self) -> None:
+        await self.ends.wait()
+        self.ended = True
+
+    async def read(self) -> bytes:
+        await asyncio.Event().wait()
+        return b""
+
+    async def write(self, data: bytes) -> None:
+        if data:
+            self.got.append(data.decode())
+        await self.takes.wait()
+
+    async def resize(self, columns: int, rows: int) -> None:
+        self.got.append((columns, rows))
+
+
+async def test_input_that_waits_and_the_servers_stop(engine: FakeEngine, app: T9kJobApp, open_terminal: Open):
+    job, shell = engine.put(), Held()
+    vars(engine).update(open_terminal=shell.open, terminals=shell.open)
+    terminal = await open_terminal({"id": job.id})
+    assert await terminal.receive() == ["setup", {}]
+    await terminal.send("stdin", "a")
+    await eventually(lambda: shell.got == ["a"])
+    for columns in range(1, 200):
+        await terminal.send("stdin", "")
+        await terminal.send("set_size", 24, columns)
+    # A character that was cut in two does not end the shell.
+    await terminal.send("stdin", "é\ud83d")
+    await terminal.send("stdin", "\ude00b")
+    (socket,) = app.sockets
+    await eventually(lambda: socket._unread == len("aé��b".encode()))
+    shell.takes.set()
+    await eventually(lambda: len(shell.got) == 3)
+    assert shell.got == ["a", (199, 24), "é��b"]
+
+    # The end of the page's connection does not keep the server from waiting for the terminal's processes.
+    terminal.close()
+    await eventually(lambda: socket._closed)
+    stopping = asyncio.create_task(app.stop_extension())
+    await eventually(lambda: app._services is None)
+    shell.ends.set()
+    await stopping
+    assert shell.ended and not app.sockets

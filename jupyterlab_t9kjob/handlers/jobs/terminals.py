@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 IN_FLIGHT: Final = 256 * 1024
 """Characters of output that are sent ahead of what the page has shown. A page that lags holds the shell up."""
+INPUT_CHUNK: Final = 32 * 1024
 LONGEST_NAME: Final = 253
 MOST_UNREAD_INPUT: Final = 4 * 1024 * 1024
 QUIET_SECONDS: Final = 0.5
@@ -42,7 +43,9 @@ class TerminalHandler(Socket):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._input: asyncio.Queue[bytes | tuple[int, int]] = asyncio.Queue()
+        self._input = bytearray()
+        self._size: tuple[int, int] | None = None
+        self._given = asyncio.Event()
         self._unread = self._in_flight = self._outputs = 0
         self._shown = asyncio.Event()
         self._at_prompt = asyncio.Event()
@@ -113,13 +116,13 @@ class TerminalHandler(Socket):
     # -- input --------------------------------------------------------------------------------------------------------
 
     async def answer(self, message: str | bytes) -> None:
-        """Take a message of the client; input waits in a queue, so that acknowledgements behind it are read."""
+        """Take a message of the client; input waits for the shell, so that acknowledgements behind it are read."""
         from pydantic import ValidationError
 
-        from ..terminal_messages import TERMINAL_INPUT
+        from ..terminal_messages import parsed_input
 
         try:
-            parsed = TERMINAL_INPUT.validate_json(message, strict=True)
+            parsed = parsed_input(message)
         except ValidationError:  # The protocol of JupyterLab's terminals has no message for errors.
             self.close(1007, "not a message of a terminal")
             return
@@ -129,28 +132,36 @@ class TerminalHandler(Socket):
         elif parsed[0] == "set_size":
             rows, columns = parsed[1], parsed[2]
             if rows and columns:
-                self._input.put_nowait((columns, rows))
-        else:
+                self._size = columns, rows
+                self._given.set()
+        elif parsed[1]:
             self._touched = True
             # Keys count as activity of the user, as in JupyterLab's own terminals.
             self.settings["terminal_last_activity"] = utcnow()
-            self._put(parsed[1].encode("utf-8", "replace"))
+            self._put(parsed[1].encode())
 
     def _put(self, data: bytes) -> None:
         self._unread += len(data)
         if self._unread > MOST_UNREAD_INPUT:
             self.close(1009, "more input than the shell reads")
             return
-        self._input.put_nowait(data)
+        self._input += data
+        self._given.set()
 
     async def _write(self, shell: Shell) -> None:
+        """Give the shell its newest size and its input, as fast as it takes them."""
         while True:
-            item = await self._input.get()
-            if isinstance(item, tuple):
-                await shell.resize(*item)
-            else:
-                await shell.write(item)
-                self._unread -= len(item)
+            await self._given.wait()
+            self._given.clear()
+            if self._size is not None:
+                size, self._size = self._size, None
+                await shell.resize(*size)
+            data = bytes(self._input[:INPUT_CHUNK])
+            del self._input[:INPUT_CHUNK]
+            if self._input:
+                self._given.set()
+            await shell.write(data)
+            self._unread -= len(data)
 
     async def _type(self, command: str) -> None:
         """Type the job's command at the first prompt, unless the user was faster; the user runs it."""

@@ -33,6 +33,7 @@ class Exec(WebSocketHandler):
     def initialize(self, script: Script, protocols: list[str], calls: list[Any]) -> None:
         self.script, self.protocols = script, protocols
         self.calls, self.got, self.pings = calls, asyncio.Queue[bytes](), asyncio.Event()
+        self.pongs = asyncio.Queue[bytes]()
 
     def select_subprotocol(self, subprotocols: list[str]) -> str | None:
         return next((name for name in subprotocols if name in self.protocols), None)
@@ -47,6 +48,9 @@ class Exec(WebSocketHandler):
 
     def on_ping(self, data: bytes) -> None:
         self.pings.set()
+
+    def on_pong(self, data: bytes) -> None:
+        self.pongs.put_nowait(data)
 
     async def says(self, channel: int, data: bytes) -> None:
         await self.write_message(bytes([channel]) + data, binary=True)
@@ -145,6 +149,26 @@ async def test_a_terminal_is_resized_and_pinged_while_silent(cluster: Cluster, m
         assert await remote.receive() is None
         assert remote.exit_code == 0
     assert "stderr" not in cluster.calls[0] or cluster.calls[0]["stderr"] == [b"false"]
+
+
+async def test_pings_are_answered_while_input_is_sent(cluster: Cluster) -> None:
+    size, parts = 1_000_000, 5
+
+    async def shell(command: Exec) -> None:
+        got = 0
+        while got < size * parts:
+            command.ping(b"there?")
+            got += len(await command.got.get()) - 1
+        await command.pongs.get()
+        await command.says(1, b"$ ")
+        await command.ends(0)
+
+    cluster.script = shell
+    async with opened(await cluster.start(), TARGET, ["sh"], stdin=True, tty=True) as remote:
+        sending = [asyncio.create_task(remote.send(b"x" * size)) for _ in range(parts)]
+        assert await remote.receive() == ("stdout", b"$ ")
+        await asyncio.gather(*sending)
+        assert await remote.receive() is None
 
 
 async def test_more_output_than_is_kept_is_cut(cluster: Cluster) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 import uuid
@@ -16,7 +15,7 @@ from ....core.manifests import render
 from ....core.manifests.kinds.pod_template import training_container
 from ....core.manifests.registry import KINDS
 from ....core.spec import JobSpec
-from ....core.system.tasks import spawn
+from ....core.system.tasks import spawn, to_end
 from ....core.texts.command_lines import typed
 from ....core.translation import _
 from ..client.api import ApiError, KubeApi, Unreachable
@@ -99,7 +98,7 @@ async def terminal_in(
         raise _refusal(error) from error
     finally:
         # The task of the terminal may be cancelled again, when the server stops.
-        await asyncio.shield(spawn(_clean_up(api, target, token), "end the processes of a terminal"))
+        await to_end(spawn(_clean_up(api, target, token), "end the processes of a terminal"))
 
 
 async def _clean_up(api: KubeApi, target: Target, token: str) -> None:

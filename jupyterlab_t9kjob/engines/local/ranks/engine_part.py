@@ -12,7 +12,7 @@ from typing import Final
 from ....core.checks import Capability
 from ....core.engine.protocol import Listener
 from ....core.engine.terminals import Shell, ShellSettings, TerminalList, TerminalPlace
-from ....core.errors import Conflict
+from ....core.errors import Conflict, NotFound
 from ....core.job import Job, JobSummary
 from ....core.system.disk_threads import on_disk
 from ....core.translation import _
@@ -63,9 +63,17 @@ class OpensRankTerminals:
 
             stop = self.listen(heard)
             try:
+                # The job may have ended while the shell started.
+                heard(found.id, await self._job_or_none(uid))
                 yield shell
             finally:
                 stop()
+
+    async def _job_or_none(self, uid: str) -> Job | None:
+        try:
+            return await self.job(uid)
+        except NotFound:
+            return None
 
     async def _surroundings(self, uid: str, place: TerminalPlace) -> Surroundings:
         """Return the surroundings of a rank; wait for it if torchrun is about to start it."""

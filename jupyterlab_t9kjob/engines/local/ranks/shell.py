@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from ....core.errors import Conflict, Unavailable
 from ....core.system.processes import LINUX, PROC, stat_of
-from ....core.system.tasks import spawn
+from ....core.system.tasks import spawn, to_end
 from ....core.translation import _
 from ..supervisor.process_tree import send
 from .surroundings import TERMINAL_MARK, Surroundings
@@ -142,8 +142,8 @@ async def local_shell(command: Sequence[str], surroundings: Surroundings) -> Asy
         ours, theirs = pty.openpty()
     except OSError as error:
         raise Unavailable(_("This machine has no terminal left."), verbatim=str(error)) from error
-    os.set_blocking(ours, False)
     try:
+        os.set_blocking(ours, False)
         set_size(ours, _COLUMNS, _ROWS)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", str(_HERE / "shell_start.py")),
@@ -155,9 +155,11 @@ async def local_shell(command: Sequence[str], surroundings: Surroundings) -> Asy
             stderr=theirs,
             start_new_session=True,
         )
-    except OSError as error:
+    except BaseException as error:  # If the start is cancelled, asyncio ends the process.
         os.close(ours)
-        raise Unavailable(_("The shell could not be started."), verbatim=str(error)) from error
+        if isinstance(error, OSError):
+            raise Unavailable(_("The shell could not be started."), verbatim=str(error)) from error
+        raise
     finally:
         os.close(theirs)
     shell = LocalShell(ours, process, surroundings.typed)
@@ -166,7 +168,7 @@ async def local_shell(command: Sequence[str], surroundings: Surroundings) -> Asy
     finally:
         # The task of the terminal may be cancelled again, when the server stops.
         ending = _end(ours, process.pid, surroundings.env[TERMINAL_MARK], shell)
-        await asyncio.shield(spawn(ending, "end a terminal"))
+        await to_end(spawn(ending, "end a terminal"))
 
 
 def command_of(command: Sequence[str]) -> list[str]:

@@ -107,6 +107,12 @@ describe('ShellConnection', () => {
     expect(
       socket.sent.slice(2).map(message => (message as string[])[1].length)
     ).toEqual([32768, 32768, 4464]);
+    // A character outside of the basic plane has two units, which stay together.
+    const emoji = 'x' + '\u{1F600}'.repeat(20_000);
+    connection.send({ type: 'stdin', content: [emoji] });
+    const pieces = socket.sent.slice(5).map(each => (each as string[])[1]);
+    expect(pieces.map(piece => piece.length)).toEqual([32767, 7234]);
+    expect(pieces.join('')).toBe(emoji);
     jest.useRealTimers();
   });
 

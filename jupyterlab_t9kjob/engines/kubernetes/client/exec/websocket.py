@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import struct
@@ -37,6 +38,8 @@ class WebSocket:
         self._stream, self._host = stream, host
         self._buffer = bytearray()
         self._closed = False
+        self._writing = asyncio.Lock()
+        self._owed: list[tuple[int, bytes]] = []
 
     async def send(self, data: bytes) -> None:
         """Send a binary message.
@@ -60,7 +63,7 @@ class WebSocket:
         while True:
             final, opcode, payload = await self._frame()
             if opcode == _PING:
-                await self._write(_PONG, payload)
+                await self._control(_PONG, payload)
             elif opcode == _CLOSE:
                 await self.close()
                 return None
@@ -84,10 +87,20 @@ class WebSocket:
     async def _write(self, opcode: int, payload: bytes) -> None:
         if self._closed:
             raise self._broken()
-        try:
-            await self._stream.write(frame(opcode, payload, os.urandom(4)), WRITE_SECONDS)
-        except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
-            raise self._broken() from error
+        async with self._writing:  # The stream refuses a second writer.
+            try:
+                await self._stream.write(frame(opcode, payload, os.urandom(4)), WRITE_SECONDS)
+                while self._owed:
+                    await self._stream.write(frame(*self._owed.pop(0), os.urandom(4)), WRITE_SECONDS)
+            except (httpcore.NetworkError, httpcore.TimeoutException, httpcore.ProtocolError) as error:
+                raise self._broken() from error
+
+    async def _control(self, opcode: int, payload: bytes) -> None:
+        """Send a ping or pong; the reader must not wait for a writer, whose data is taken once the output is read."""
+        if self._writing.locked():
+            self._owed = [*self._owed[-1:], (opcode, payload)]
+        else:
+            await self._write(opcode, payload)
 
     async def _frame(self) -> tuple[bool, int, bytes]:
         first, second = await self._exactly(2)
@@ -116,7 +129,7 @@ class WebSocket:
                 data = await self._stream.read(_READ_BYTES, PING_SECONDS)
             except httpcore.TimeoutException:
                 if attempt == 0:
-                    await self._write(_PING, b"")
+                    await self._control(_PING, b"")
             except (httpcore.NetworkError, httpcore.ProtocolError) as error:
                 raise self._broken() from error
             else:
