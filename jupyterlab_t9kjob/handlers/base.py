@@ -21,7 +21,7 @@ from tornado import web
 from tornado.iostream import StreamClosedError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from ..core.errors import BadRequest, JobError, NotFound, TooLarge
+from ..core.errors import BadRequest, JobError, TooLarge
 from ..core.system.disk_threads import no_thread
 from ..core.translation import _, translated
 
@@ -395,14 +395,3 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
     async def answer(self, message: str | bytes) -> None:
         """Answer one message of the client."""
         raise NotImplementedError
-
-
-async def _no_such_route(_handler: ApiHandler, *_args: str) -> None:
-    raise NotFound(_("There is no such address."), hint=_("The API is described in jupyterlab_t9kjob/openapi."))
-
-
-class UnknownRoute(ApiHandler):
-    """Answers 404 at all addresses of the extension without a route."""
-
-    # Each verb has a function of its own, since `authorized` keeps the action of the first verb that it sees.
-    get, post, put, patch, delete, head = (guarded(_no_such_route) for _verb in range(6))

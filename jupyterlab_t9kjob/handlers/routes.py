@@ -6,6 +6,8 @@ import re
 
 from tornado.web import RequestHandler
 
+from ..core.errors import NotFound
+from ..core.translation import _
 from .artifacts import (
     ArtifactArchiveHandler,
     ArtifactChecksumHandler,
@@ -14,7 +16,7 @@ from .artifacts import (
     ArtifactPreviewHandler,
     FlowHandler,
 )
-from .base import UnknownRoute
+from .base import ApiHandler, guarded
 from .cluster import CapacityHandler, ManifestSchemaHandler, NodesHandler, QueuesHandler, VolumesHandler
 from .experiments import CurvesHandler, RemovalHandler, RunHandler, RunsHandler, ValuesAtHandler, ValuesHandler
 from .jobs.archives import ImportHandler, JobArchiveHandler
@@ -139,3 +141,14 @@ def pattern(route: str) -> str:
 def handlers() -> list[tuple[str, type[RequestHandler]]]:
     """Return the patterns of all routes with their handlers; the last one matches all other addresses."""
     return [*((pattern(route), handler) for route, handler in ROUTES.items()), ("/t9kjob(?:/.*)?", UnknownRoute)]
+
+
+async def _no_such_route(_handler: ApiHandler, *_args: str) -> None:
+    raise NotFound(_("There is no such address."), hint=_("The API is described in jupyterlab_t9kjob/openapi."))
+
+
+class UnknownRoute(ApiHandler):
+    """Answers 404 at all addresses of the extension without a route."""
+
+    # Each verb has a function of its own, since `authorized` keeps the action of the first verb that it sees.
+    get, post, put, patch, delete, head = (guarded(_no_such_route) for _verb in range(6))
