@@ -8,13 +8,13 @@ import re
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..contents_paths import ContentsRoot
 from ..core.checks import Capability
 from ..core.engine.options import KeepsTraces, TakesStacks
 from ..core.engine.protocol import Engine
-from ..core.errors import Conflict, JobError
+from ..core.errors import Conflict, JobError, Unavailable
 from ..core.job import Job, JobSummary
 from ..core.manifests.diagnostics import dump_folder
 from ..core.stacks.raw import TakenStacks
@@ -32,6 +32,11 @@ from .recordings import recording_in
 from .store import StackStore
 
 log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS: Final = 3
+"""Number of attempts to take the stacks of a stalled job automatically."""
+AGAIN_SECONDS: Final = 10.0
+"""Time between two of these attempts."""
 
 
 class Stacks:
@@ -231,10 +236,18 @@ class Stacks:
                 self._spawn(self._take_once(ident))
 
     async def _take_once(self, ident: str) -> None:
-        try:
-            await self.take(ident, automatic=True)
-        except JobError as error:
-            log.info("The stacks of the job %s were not taken: %s", ident, error.message)
+        """Take the stacks of a stalled job once; a machine that is too busy to answer is asked again."""
+        for _attempt in range(MOST_ATTEMPTS):
+            try:
+                await self.take(ident, automatic=True)
+                return
+            except JobError as error:
+                log.info("The stacks of the job %s were not taken: %s", ident, error.message)
+                if not isinstance(error, Unavailable):
+                    return
+            await asyncio.sleep(AGAIN_SECONDS)
+            if ident not in self._stalled:
+                return
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = spawn(_logged(work), "stacks of a job")

@@ -13,6 +13,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.stacks import taker
 from tests.local.lab import Lab
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="linux: stacks are read below /proc")
 
@@ -84,7 +85,7 @@ def members(collectives: dict[str, Any]) -> tuple[int, ...]:
 
 def dump_of_all(lab: Lab, job: str) -> dict[str, Any]:
     """Take stacks until each rank's recorder has answered in time: one of the ranks computes."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while True:
         answer = lab.ask("POST", "jobs", job, "stacks", body={})
         assert answer.status == 201, answer.body
@@ -95,8 +96,8 @@ def dump_of_all(lab: Lab, job: str) -> dict[str, Any]:
 
 def test_hangs_of_all_kinds(lab: Lab) -> None:
     job = lab.submit(lab.spec(SCRIPT, "hang", torchrun={"proc_per_node": 8}, diagnostics=BOTH), "request-1").json["id"]
-    lab.until_part((job, "logs"), lambda logs: sum(log["size"] > 0 for log in logs["streams"]) >= 8, 240)
-    stalled = lab.until(job, lambda job: job["stalled"] and job["stalled"]["finding"], 60)["stalled"]
+    lab.until_part((job, "logs"), lambda logs: sum(log["size"] > 0 for log in logs["streams"]) >= 8)
+    stalled = lab.until(job, lambda job: job["stalled"] and job["stalled"]["finding"])["stalled"]
     assert stalled["kind"] == "output"
     (listed,) = lab.listed()
     assert listed["stalled"]["kind"] == "output"
@@ -149,7 +150,7 @@ def test_hangs_of_all_kinds(lab: Lab) -> None:
     # A rank is killed while the others wait: torchrun ends the job, and the stacks stay.
     pid = group_with(dump, 1)["members"][0]["pid"]
     os.kill(pid, signal.SIGKILL)
-    failed = lab.until(job, lambda job: job["phase"] == "Failed", 60)
+    failed = lab.until(job, lambda job: job["phase"] == "Failed")
     assert failed["stalled"] is None
     kept = lab.ask("GET", "jobs", job, "stacks").json
     assert kept["available"] == {"supported": False, "reason": "The job does not run."}
