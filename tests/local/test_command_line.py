@@ -7,9 +7,11 @@ import contextlib
 import io
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from jupyterlab_t9kjob import Client
 from jupyterlab_t9kjob.cli.__main__ import run_program
 from jupyterlab_t9kjob.core.errors import JobError
 from tests.local.lab import Lab
+from tests.patience import PATIENCE
 
 PROGRAM = [sys.executable, "-m", "jupyterlab_t9kjob.cli"]
 # Without torchrun, whose start takes longer than all the rest.
@@ -167,15 +170,17 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
     """An interrupted command leaves the job alone; the job is ended, run again, deleted and pruned."""
     lab = Lab(folder, kubernetes=False)
     lab.start()
+    family = f"long-{secrets.token_hex(3)}"  # A repeat of this test must not meet the jobs of the first try.
+    first, second = f"{family}-1", f"{family}-2"
     try:
-        hold = folder / "work" / "go"
-        run("submit", "train.py", "--name", "long-1", *PLAIN, "--retry", "0", "--", "--hold", str(hold))
-        program = f"{' '.join(PROGRAM)} logs long-1 -f --home {folder / 'home'}"
+        hold = folder / "work" / family
+        run("submit", "train.py", "--name", first, *PLAIN, "--retry", "0", "--", "--hold", str(hold))
+        program = f"{' '.join(PROGRAM)} logs {first} -f --home {folder / 'home'}"
         piped = ["bash", "-c", f"{program} | head -1; echo ${{PIPESTATUS[0]}}"]
         left = subprocess.run(piped, capture_output=True, text=True, check=True, timeout=300)
         assert left.stdout == "line 0 \n141\n", left
         follower = subprocess.Popen(
-            [*PROGRAM, "logs", "long-1", "-f", "--home", str(folder / "home")],
+            [*PROGRAM, "logs", first, "-f", "--home", str(folder / "home")],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -184,20 +189,22 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
         assert follower.stdout.readline() == "line 0 \n"
         follower.send_signal(signal.SIGINT)
         _rest, said = follower.communicate(timeout=240)
-        assert follower.returncode == 130 and "t9kjob stop long-1" in said, said
-        run("wait", "long-1", "--timeout", "1s", code=124)
-        shown = lab.ask("GET", "jobs", name="long-1").json["jobs"]
+        assert follower.returncode == 130 and f"t9kjob stop {first}" in said, said
+        run("wait", first, "--timeout", "1s", code=124)
+        shown = lab.ask("GET", "jobs", name=first).json["jobs"]
         assert [job["phase"] for job in shown] == ["Running"]
         run("prune", "--finished-before", "0s", "--dry-run")
-        assert "long-1" in run("stop", "long-1").stdout
-        run("wait", "long-1", code=1)
+        assert first in run("stop", first).stdout
+        run("wait", first, code=1)
         hold.touch()
-        assert run("rerun", "long-1", "-o", "name").stdout == "long-2\n"
-        run("wait", "long-2")
-        assert "Error" in run("pause", "long-2", code=1).stderr
-        run("delete", "long-1", "long-2", "--purge")
-        names = {job["name"] for job in lab.ask("GET", "jobs", deleted="true").json["jobs"]}
-        assert not {"long-1", "long-2"} & names
+        assert run("rerun", first, "-o", "name").stdout == f"{second}\n"
+        run("wait", second)
+        assert "Error" in run("pause", second, code=1).stderr
+        run("delete", first, second, "--purge")
+        end = time.monotonic() + PATIENCE
+        while {first, second} & {job["name"] for job in lab.ask("GET", "jobs", deleted="true").json["jobs"]}:
+            assert time.monotonic() < end, "The lab has not seen that the records are gone."
+            time.sleep(0.1)
         assert "hello-1" in run("prune", "--finished-before", "0s", "--yes").stdout
         assert json.loads(run("list", "-o", "json").stdout) == {"jobs": []}
     finally:
