@@ -133,6 +133,9 @@ def _settled(manifest: dict[str, Any]) -> dict[str, Any]:
     manifest["metadata"].pop("name", None)
     manifest.setdefault("apiVersion", "batch.tensorstack.dev/v1beta1")
     manifest.setdefault("kind", "PyTorchTrainingJob")
+    if manifest["kind"] == "Job":
+        _settle_job(spec, ours)
+        return manifest
     kubeflow = manifest["kind"] == "PyTorchJob"
     policy = spec.setdefault("runPolicy", {})
     policy.setdefault("backoffLimit", 2**31 - 1 if kubeflow else 3)
@@ -154,6 +157,32 @@ def _settled(manifest: dict[str, Any]) -> dict[str, Any]:
         ]:
             _settle_container(container, ours, bool(torchrun.get("enabled")))
     return manifest
+
+
+def _settle_job(spec: dict[str, Any], ours: list[str]) -> None:
+    """Leave out what the API server and the controller add to a Job of Kubernetes."""
+    defaults = {"manualSelector": False, "podReplacementPolicy": "TerminatingOrFailed", "suspend": False}
+    for name in [name for name, default in defaults.items() if spec.get(name) == default]:
+        del spec[name]
+    spec.pop("selector", None)
+    template = spec["template"]
+    template.get("metadata", {}).pop("creationTimestamp", None)
+    labels = template.get("metadata", {}).get("labels", {})
+    for name in [name for name in labels if name.rpartition("/")[2] in ("controller-uid", "job-name")]:
+        del labels[name]
+    if not labels:
+        template.pop("metadata", None)
+    pod = template["spec"]
+    usual = {"dnsPolicy": "ClusterFirst", "schedulerName": "default-scheduler", "securityContext": {}}
+    for name, default in {**usual, "terminationGracePeriodSeconds": 30}.items():
+        if pod.get(name) == default:
+            del pod[name]
+    for container in pod["containers"]:
+        container.pop("terminationMessagePath", None)
+        container.pop("terminationMessagePolicy", None)
+        for entry in container["env"]:
+            entry.get("valueFrom", {}).get("fieldRef", {}).pop("apiVersion", None)
+        _settle_container(container, ours, False)
 
 
 def _settle_container(container: dict[str, Any], ours: list[str], torchrun: bool) -> None:

@@ -30,22 +30,28 @@ _DESCRIPTIONS: Final[dict[str, Text]] = {
     "spec.torchrunConfig.rdzvBackend": _("Backend with which the replicas find each other."),
     "spec.torchrunConfig.extraOptions": _("More options of torchrun."),
     "spec.nprocPerNode": _("Processes for each replica: a number, “gpu”, “cpu” or “auto”."),
+    "spec.completionMode": _("“Indexed” gives each replica an index, from which its rank follows."),
+    "spec.completions": _("Number of replicas that the job has."),
+    "spec.parallelism": _("Number of replicas that run at the same time."),
     "spec.elastic": _("Lets the number of replicas change while the job runs."),
     "spec.elasticPolicy": _("Lets the number of replicas change while the job runs."),
     "*.minReplicas": _("Smallest number of replicas with which the job runs."),
     "*.maxReplicas": _("Largest number of replicas."),
-    "spec.runPolicy.activeDeadlineSeconds": _("Time after which the job fails if it still runs, in seconds."),
-    "spec.runPolicy.backoffLimit": _("Number of restarts after which the job fails."),
+    "*.activeDeadlineSeconds": _("Time after which the job fails if it still runs, in seconds."),
+    "*.backoffLimit": _("Number of restarts after which the job fails."),
     "spec.runPolicy.cleanUpPolicy": _("Which pods are deleted when the job ends."),
     "spec.runPolicy.cleanPodPolicy": _("Which pods are deleted when the job ends."),
-    "spec.runPolicy.ttlSecondsAfterFinished": _("Time after the end of the job at which it is deleted, in seconds."),
-    "spec.runPolicy.suspend": _("Pauses the job: its pods are deleted until this is false."),
+    "*.ttlSecondsAfterFinished": _("Time after the end of the job at which it is deleted, in seconds."),
+    "*.suspend": _("Pauses the job: its pods are deleted until this is false."),
     "spec.runMode.pause": _("Pauses the job: its pods are deleted until it is resumed."),
     "spec.runMode.debug": _("Starts the replicas without their command, so that you can log in to them."),
     "spec.scheduler.t9kScheduler.queue": _("Queue of the job."),
     "spec.scheduler.t9kScheduler.priority": _("Priority of the job in its queue."),
     "spec.tensorboardSpec": _("Runs a TensorBoard for the job."),
 }
+
+_COMMON: Final = re.compile(r"spec\.((replicaSpecs\[\]|pytorchReplicaSpecs\.[^.]+|elastic(Policy)?|runPolicy)\.)?\w+$")
+"""Paths of fields that are described by their last name: kinds have them at different places."""
 
 
 def bundled_schema(form: Format, note: Text | None = None) -> KindSchema:
@@ -100,6 +106,6 @@ def described(path: str) -> Text | None:
         Dotted path of the field in the manifest.
     """
     found = _DESCRIPTIONS.get(path)
-    if found is None and re.match(r"spec\.(replicaSpecs\[\]|pytorchReplicaSpecs\.[^.]+|elastic(Policy)?)\.\w+$", path):
+    if found is None and _COMMON.match(path):
         found = _DESCRIPTIONS.get(f"*.{path.rsplit('.', 1)[-1]}")
     return found
