@@ -15,8 +15,18 @@ from ...translation import _
 from ..entrypoints import Argv, plain_argv, program_from_plain, program_of, working_directory
 from ..model import Notes
 from ..names import KUEUE_QUEUE
-from .launcher import HOST, LAUNCHER, LONE_ENDPOINT, launched_words, launcher_options, read_launcher
-from .pod_template import build_template, canonical_template, compact, training_container
+from .launcher import (
+    HOST,
+    LAUNCHER,
+    LONE_ENDPOINT,
+    canonical_command,
+    command_in,
+    launched_words,
+    launcher_options,
+    read_launched,
+    read_launcher,
+)
+from .pod_template import build_template, compact
 from .template_reader import read_groups, read_metadata, read_template, whole
 
 API_VERSION: Final = "batch/v1"
@@ -149,14 +159,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
         spec.pop("selector", None)
     replaced = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
     _drop(spec, {"manualSelector": False, "podReplacementPolicy": replaced})
-    template = canonical_template(_without_defaults(spec.get("template", {})), None)
-    containers = template.get("spec", {}).get("containers", [])
-    index = training_container(containers, None)
-    if index is not None and (command := containers[index].get("command")) == ["python"]:
-        container = containers[index]
-        cwd = container.get("workingDir")
-        argv = plain_argv(program_from_plain(Argv(command, container.get("args", [])), cwd), cwd)
-        container.update(compact({"command": argv.command, "args": argv.args}))
+    template = canonical_command(_without_defaults(spec.get("template", {})), None)
     return {
         **manifest,
         "metadata": compact(manifest.get("metadata", {})),
@@ -199,20 +202,11 @@ def read(manifest: dict[str, Any]) -> JobSpec:
     pydantic.ValidationError
         If a value is not valid in a spec.
     """
-    launched = JobSpec(**_read_fields(manifest, launcher=True))
-    if launched.torchrun is None:
-        return launched
-    for spec in (launched, launched.model_copy(update={"keep_logs": False})):
-        if _command(build(spec)) == _command(manifest):
-            return spec
-    return JobSpec(**_read_fields(manifest, launcher=False))
+    return read_launched(manifest, lambda launcher: _read_fields(manifest, launcher=launcher), build, _command)
 
 
 def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
-    containers = manifest["spec"]["template"]["spec"].get("containers", [])
-    index = training_container(containers, None)
-    container = containers[index] if index is not None else {}
-    return container.get("command"), container.get("args")
+    return command_in(manifest["spec"]["template"], None)
 
 
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:

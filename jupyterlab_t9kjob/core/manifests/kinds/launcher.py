@@ -1,12 +1,23 @@
-"""The torchrun command that the job itself writes, for kinds whose controller has no field for torchrun."""
+"""Commands of training containers, for kinds whose controller has no field for torchrun."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import takewhile
-from typing import Final
+from typing import Any, Final
 
 from ...spec import JobSpec, Torchrun
-from ..entrypoints import NO_PYTHON, Argv, Program, log_options, program_from, program_from_plain, words_of
+from ..entrypoints import (
+    NO_PYTHON,
+    Argv,
+    Program,
+    log_options,
+    plain_argv,
+    program_from,
+    program_from_plain,
+    words_of,
+)
+from .pod_template import canonical_template, compact, training_container
 
 LAUNCHER: Final = "torchrun"
 LONE_ENDPOINT: Final = "localhost:0"
@@ -97,3 +108,69 @@ def read_launcher(argv: Argv, cwd: str | None) -> tuple[Torchrun | None, Program
     if words[:1] == [NO_PYTHON]:
         return torchrun, program_from_plain(Argv(None, words[1:]), cwd)
     return torchrun, program_from(words, cwd)
+
+
+def canonical_command(template: dict[str, Any], training: str | None) -> dict[str, Any]:
+    """Return a template in canonical form, also with the usual path of a script that ``python`` runs.
+
+    Parameters
+    ----------
+    template, training
+        See `canonical_template`.
+    """
+    template = canonical_template(template, training)
+    containers = template.get("spec", {}).get("containers", [])
+    index = training_container(containers, training)
+    if index is not None and (command := containers[index].get("command")) == ["python"]:
+        container = containers[index]
+        cwd = container.get("workingDir")
+        argv = plain_argv(program_from_plain(Argv(command, container.get("args", [])), cwd), cwd)
+        container.update(compact({"command": argv.command, "args": argv.args}))
+    return template
+
+
+def read_launched(
+    manifest: dict[str, Any],
+    fields: Callable[[bool], dict[str, Any]],
+    build: Callable[[JobSpec], dict[str, Any]],
+    commands: Callable[[dict[str, Any]], Any],
+) -> JobSpec:
+    """Return the spec of a manifest. A torchrun command that `build` would write otherwise is kept as a command.
+
+    Parameters
+    ----------
+    manifest
+        A canonical manifest.
+    fields
+        Returns the fields of the spec, given whether a torchrun command becomes `JobSpec.torchrun`.
+    build
+        Returns the manifest of a spec.
+    commands
+        Returns the commands of the training containers of a manifest.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a value is not valid in a spec.
+    """
+    launched = JobSpec(**fields(True))
+    if launched.torchrun is None:
+        return launched
+    for spec in (launched, launched.model_copy(update={"keep_logs": False})):
+        if commands(build(spec)) == commands(manifest):
+            return spec
+    return JobSpec(**fields(False))
+
+
+def command_in(template: dict[str, Any], training: str | None) -> tuple[Any, Any]:
+    """Return command and args of the training container of a template; None for what it does not have.
+
+    Parameters
+    ----------
+    template, training
+        See `canonical_template`.
+    """
+    containers = template.get("spec", {}).get("containers", [])
+    index = training_container(containers, training)
+    container = containers[index] if index is not None else {}
+    return container.get("command"), container.get("args")

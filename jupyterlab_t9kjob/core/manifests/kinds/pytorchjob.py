@@ -20,8 +20,18 @@ from ..entrypoints import (
 )
 from ..model import Notes
 from ..names import CONTAINER, KUEUE_QUEUE
-from .launcher import HOST, LAUNCHER, LONE_ENDPOINT, launched_words, launcher_options, read_launcher
-from .pod_template import RESTART_POLICIES, build_template, canonical_template, compact, training_container
+from .launcher import (
+    HOST,
+    LAUNCHER,
+    LONE_ENDPOINT,
+    canonical_command,
+    command_in,
+    launched_words,
+    launcher_options,
+    read_launched,
+    read_launcher,
+)
+from .pod_template import RESTART_POLICIES, build_template, compact
 from .template_reader import Part, read_groups, read_metadata, read_template, whole
 
 GROUP: Final = "kubeflow.org"
@@ -152,7 +162,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
             "replicas": 1,
             "restartPolicy": DEFAULT_RESTART,
             **role,
-            "template": _canonical_template(role.get("template", {})),
+            "template": canonical_command(role.get("template", {}), TRAINING),
         }
         for name, role in spec.get("pytorchReplicaSpecs", {}).items()
     }
@@ -169,18 +179,6 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
     }  # fmt: skip
 
 
-def _canonical_template(template: dict[str, Any]) -> dict[str, Any]:
-    template = canonical_template(template, TRAINING)
-    containers = template.get("spec", {}).get("containers", [])
-    index = training_container(containers, TRAINING)
-    if index is not None and (command := containers[index].get("command")) == ["python"]:
-        container = containers[index]
-        cwd = container.get("workingDir")
-        argv = plain_argv(program_from_plain(Argv(command, container.get("args", [])), cwd), cwd)
-        container.update(compact({"command": argv.command, "args": argv.args}))
-    return template
-
-
 # -- to a spec ---------------------------------------------------------------------------------------------------------
 
 
@@ -195,24 +193,13 @@ def read(manifest: dict[str, Any]) -> JobSpec:
     pydantic.ValidationError
         If a value is not valid in a spec.
     """
-    launched = JobSpec(**_read_fields(manifest, launcher=True))
-    if launched.torchrun is None:
-        return launched
-    for spec in (launched, launched.model_copy(update={"keep_logs": False})):
-        if _commands(build(spec)) == _commands(manifest):
-            return spec
-    return JobSpec(**_read_fields(manifest, launcher=False))
+    return read_launched(manifest, lambda launcher: _read_fields(manifest, launcher=launcher), build, _commands)
 
 
 def _commands(manifest: dict[str, Any]) -> list[tuple[Any, Any]]:
     """Return command and args of the training container of each role."""
-    commands = []
-    for name in ("Master", "Worker"):
-        pod = manifest["spec"]["pytorchReplicaSpecs"].get(name, {}).get("template", {}).get("spec", {})
-        index = training_container(pod.get("containers", []), TRAINING)
-        container = pod["containers"][index] if index is not None else {}
-        commands.append((container.get("command"), container.get("args")))
-    return commands
+    roles = manifest["spec"]["pytorchReplicaSpecs"]
+    return [command_in(roles.get(name, {}).get("template", {}), TRAINING) for name in ("Master", "Worker")]
 
 
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
