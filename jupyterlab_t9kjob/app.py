@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from jupyter_server._tz import utcnow
@@ -144,8 +143,6 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
     def _make_services(self) -> Services:
         from jupyterlab_server.translation_utils import translator
 
-        from .jobs.stalls import Patience
-        from .presets.configuration import Configuration
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
 
@@ -154,7 +151,7 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
         use_catalogue(lambda: bundle)
         assert self.serverapp is not None  # noqa: S101
         return make_services(
-            home=Path(self.home).expanduser().absolute(),
+            home=self.home_folder,
             contents_manager=self.serverapp.contents_manager,
             kernel_spec_manager=self.serverapp.kernel_spec_manager,
             kernel_manager=self.serverapp.kernel_manager,
@@ -162,7 +159,7 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
             parent=self,
             sweep_limit=self.sweep_limit,
             history_bytes=self.history_bytes,
-            patience=Patience(self.no_progress_seconds, self.no_output_seconds),
+            patience=self.patience(),
             tensorboard={
                 "idle_seconds": self.tensorboard_idle_seconds,
                 "limit": self.tensorboard_limit,
@@ -170,20 +167,13 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
                     reload_interval=self.tensorboard_reload_seconds, loader=cast("Loader", self.tensorboard_loader)
                 ),
             },
-            configuration=Configuration(
-                self.presets, self.locks, Path(self.presets_file).expanduser() if self.presets_file else None
-            ),
+            configuration=self.presets_configuration(),
             notifications={
                 "webhooks": self.webhooks,
                 "group_seconds": self.webhook_group_seconds,
                 "retry_seconds": self.webhook_retry_seconds,
             },
-            snapshots={
-                "most_bytes": self.snapshot_bytes,
-                "store_bytes": self.snapshots_bytes,
-                "git_protocols": self.git_protocols,
-                "git_image": self.git_image,
-            },
+            limits=self.snapshot_limits(),
         )
 
     async def stop_extension(self) -> None:

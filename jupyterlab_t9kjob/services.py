@@ -10,7 +10,6 @@ from typing import Any
 
 from .contents_paths import ContentsRoot
 from .core.engine.context import EngineContext
-from .core.engine.interpreter import Interpreter
 from .core.errors import Unavailable
 from .engines.registry import load_engines
 from .experiments.artifacts.service import Artifacts
@@ -155,7 +154,7 @@ def make_services(
     parent: Any,
     tensorboard: dict[str, Any],
     sweep_limit: int,
-    snapshots: dict[str, Any],
+    limits: Limits,
     configuration: Configuration,
     patience: Patience,
     notifications: dict[str, Any],
@@ -177,8 +176,8 @@ def make_services(
         Greatest number of jobs in a sweep.
     history_bytes
         Bytes of the records of jobs above which the oldest ones are removed; None for any number.
-    snapshots
-        Limits of snapshots of code, by keyword.
+    limits
+        Limits of copies of code.
     configuration
         The administrator's presets and locks.
     patience
@@ -189,21 +188,17 @@ def make_services(
     root = ContentsRoot(contents_manager)
     kernels = Kernels(kernel_spec_manager, kernel_manager.default_kernel_name)
 
-    async def resolve(name: str | None) -> Interpreter:
-        kernel, env = await kernels.usable(name)
-        assert kernel.python is not None  # noqa: S101
-        return Interpreter(python=kernel.python, env=env, kernel=kernel.name)
-
     try:
         folder = root.folder
     except Unavailable:
         folder = None
     lab_kernels = partial(kernel_processes, kernel_manager, session_manager)
-    jobs = JobService(Engines(load_engines(EngineContext(home, folder, resolve, lab_kernels, parent))), patience)
+    jobs = JobService(
+        Engines(load_engines(EngineContext(home, folder, kernels.interpreter, lab_kernels, parent))), patience
+    )
     tensorboards = TensorBoardManager(root, **tensorboard)
     feed = Feed(jobs, tensorboards, jobs.engines.capacity_source(), jobs.engines.attend)
     jobs.engines.listen_info(feed.read_engines_soon)
-    limits = Limits(**snapshots)
     code = Snapshots(jobs, root, home, limits)
     presets = Presets(home, configuration, jobs, limits.git_image)
     launch = Launch(root, kernels, jobs, code.taking, presets, sweep_limit)

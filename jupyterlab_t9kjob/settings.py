@@ -11,12 +11,18 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jupyter_core.paths import jupyter_data_dir
 from traitlets import Bool, Dict, Enum, Float, HasTraits, Integer, Unicode, default
 
 from .core.code.git_address import GIT_SYNC_IMAGE
 from .traits import JsonList
+
+if TYPE_CHECKING:
+    from .jobs.stalls import Patience
+    from .presets.configuration import Configuration
+    from .snapshots.limits import Limits
 
 
 class T9kJobSettings(HasTraits):
@@ -188,6 +194,37 @@ class T9kJobSettings(HasTraits):
     @default("kubernetes_owner")
     def _default_owner(self) -> str:
         return default_owner(os.environ)
+
+    # -- for the services, which are imported when they are needed -----------------------------------------------------
+
+    @property
+    def home_folder(self) -> Path:
+        """The absolute path of `home`: supervisors of jobs run in other folders."""
+        return Path(self.home).expanduser().absolute()
+
+    def patience(self) -> Patience:
+        """Return the limits after which a job counts as stuck."""
+        from .jobs.stalls import Patience
+
+        return Patience(self.no_progress_seconds, self.no_output_seconds)
+
+    def presets_configuration(self) -> Configuration:
+        """Return the administrator's presets and locks."""
+        from .presets.configuration import Configuration
+
+        path = Path(self.presets_file).expanduser() if self.presets_file else None
+        return Configuration(self.presets, self.locks, path)
+
+    def snapshot_limits(self) -> Limits:
+        """Return the limits of copies of code."""
+        from .snapshots.limits import Limits
+
+        return Limits(
+            most_bytes=self.snapshot_bytes,
+            store_bytes=self.snapshots_bytes,
+            git_protocols=self.git_protocols,
+            git_image=self.git_image,
+        )
 
 
 def default_owner(environment: Mapping[str, str]) -> str:

@@ -25,7 +25,6 @@ from ..core.engine.options import ListsLater
 from ..engines.registry import load_engines
 from ..jobs.engines import Engines
 from ..jobs.service import JobService
-from ..jobs.stalls import Patience
 
 if TYPE_CHECKING:
     from ..launch.kernels.kernels import Kernels
@@ -64,11 +63,9 @@ class Session:
         settings.follow_replicas = 0
         self.settings = settings
         self._connect_seconds = connect_seconds
-        self.home = Path(settings.home).expanduser().absolute()
+        self.home = settings.home_folder
         context = EngineContext(self.home, ROOT, self._resolve, _no_kernels, settings)
-        self.jobs = JobService(
-            Engines(load_engines(context)), Patience(settings.no_progress_seconds, settings.no_output_seconds)
-        )
+        self.jobs = JobService(Engines(load_engines(context)), settings.patience())
 
     async def __aenter__(self) -> Self:
         try:
@@ -124,28 +121,17 @@ class Session:
     @cached_property
     def snapshots(self) -> Snapshots:
         """Snapshots of the code of jobs."""
-        from ..snapshots.limits import Limits
         from ..snapshots.service import Snapshots
 
-        settings = self.settings
-        limits = Limits(
-            most_bytes=settings.snapshot_bytes,
-            store_bytes=settings.snapshots_bytes,
-            git_protocols=settings.git_protocols,
-            git_image=settings.git_image,
-        )
-        return Snapshots(self.jobs, self.root, self.home, limits)
+        return Snapshots(self.jobs, self.root, self.home, self.settings.snapshot_limits())
 
     @cached_property
     def presets(self) -> Presets:
         """Presets of the form, and the administrator's locks."""
-        from ..presets.configuration import Configuration
         from ..presets.service import Presets
 
         settings = self.settings
-        path = Path(settings.presets_file).expanduser() if settings.presets_file else None
-        configuration = Configuration(settings.presets, settings.locks, path)
-        return Presets(self.home, configuration, self.jobs, settings.git_image)
+        return Presets(self.home, settings.presets_configuration(), self.jobs, settings.git_image)
 
     @cached_property
     def launch(self) -> Launch:
@@ -157,9 +143,7 @@ class Session:
         )
 
     async def _resolve(self, name: str | None) -> Interpreter:
-        kernel, env = await self.kernels.usable(name)
-        assert kernel.python is not None  # noqa: S101
-        return Interpreter(python=kernel.python, env=env, kernel=kernel.name)
+        return await self.kernels.interpreter(name)
 
 
 async def _no_kernels() -> Mapping[int, str]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import anyio
 
+from ...core.engine.interpreter import Interpreter
 from ...core.errors import FieldError, Unavailable
 from ...core.system.disk_threads import on_disk
 from ...core.translation import _, sentences
@@ -112,6 +113,12 @@ class Kernels:
         if refusal is not None:
             raise refusal
         return kernel, (await _resolved(spec)).env
+
+    async def interpreter(self, name: str | None) -> Interpreter:
+        """Return the Python of a kernel in which a job can run; the parameters and errors are those of `usable`."""
+        kernel, env = await self.usable(name)
+        assert kernel.python is not None  # noqa: S101
+        return Interpreter(python=kernel.python, env=env, kernel=kernel.name)
 
     async def missing(self, name: str | None, modules: Iterable[str]) -> list[str]:
         """Return the modules that a kernel does not have, without importing them.
