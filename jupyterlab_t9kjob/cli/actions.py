@@ -214,5 +214,7 @@ def is_old(job: JobSummary, seconds: float) -> bool:
     seconds
         The time since the end.
     """
-    ended = job.phase in ("Succeeded", "Failed") and not job.pending_action
+    from ..core.job import ENDED_PHASES
+
+    ended = job.phase in ENDED_PHASES and not job.pending_action
     return ended and job.ended_at is not None and job.ended_at < time.time() - seconds

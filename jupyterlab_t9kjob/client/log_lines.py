@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 
 from ..core.errors import FieldError, NotFound
-from ..core.job import JobSummary, LogStream
+from ..core.job import ENDED_PHASES, JobSummary, LogStream
 from ..core.translation import _, listing
 from ..logs.serving.follow import JobLogs
 from ..logs.serving.model import LogLine
@@ -22,8 +22,6 @@ PAGE_LINES: Final = 2000
 LAST_SECONDS: Final = 5.0
 """Time for which the rest of a log may arrive after the end of its job."""
 MOST_NAMED: Final = 10
-ENDED: Final = ("Succeeded", "Failed")
-"""Phases in which a job writes nothing more; the state of a job in `Unknown` can't be read now."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ async def read_lines(session: Session, job: JobSummary, choice: LogChoice) -> As
 class _Reader:
     def __init__(self, session: Session, job: JobSummary, choice: LogChoice, logs: JobLogs) -> None:
         self._session, self._job, self._choice, self._logs = session, job, choice, logs
-        self._active = job.phase not in ENDED
+        self._active = job.phase not in ENDED_PHASES
         self._position: dict[str, int] = {}
         self._known: set[str] = set()
 
@@ -176,13 +174,13 @@ class _Reader:
         except NotFound:
             self._active = False
         else:
-            self._active = job.phase not in ENDED
+            self._active = job.phase not in ENDED_PHASES
         if not self._active:
             await self._logs.refresh()
 
     def _note(self, ident: str, now: JobSummary | None) -> None:
         if ident == self._job.id:
-            self._active = now is not None and now.phase not in ENDED
+            self._active = now is not None and now.phase not in ENDED_PHASES
 
     def _chosen(self) -> dict[str, LogStream]:
         return {stream.id: stream for stream in self._choice.streams(self._logs.streams, ended=not self._active)}

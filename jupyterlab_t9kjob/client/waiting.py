@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ..core.job import JobSummary
+from ..core.job import ENDED_PHASES, JobSummary
 from .session import Session
 
 
@@ -19,7 +19,7 @@ def is_over(job: JobSummary, phase: str) -> bool:
     phase
         A phase, or ``ended``.
     """
-    return job.phase in ("Succeeded", "Failed", phase) or (job.deleted and not job.pending_action)
+    return job.phase in ENDED_PHASES or job.phase == phase or (job.deleted and not job.pending_action)
 
 
 async def wait_for(

@@ -16,6 +16,8 @@ from .translation import Text
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
 ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resuming"})
+ENDED_PHASES: frozenset[str] = frozenset({"Succeeded", "Failed"})
+"""Phases in which a job writes nothing more; the state of a job in `Unknown` can't be read now."""
 
 Action = Literal["stop", "pause", "resume", "rerun", "remove", "delete"]
 PendingAction = Literal["submitting", "stopping", "pausing", "resuming", "deleting"]

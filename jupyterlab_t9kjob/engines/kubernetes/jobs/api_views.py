@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ....core.job import MOST_NODES, EndedBy, Failure, Job, JobSummary, Replica, job_id
+from ....core.job import ENDED_PHASES, MOST_NODES, EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
 from ....core.running.source import running
@@ -166,7 +166,7 @@ def running_time(job: TrackedJob, replicas: Sequence[ReplicaView]) -> tuple[floa
 def _ended_by(snapshot: JobSnapshot) -> EndedBy | None:
     if not snapshot.job.present:
         return snapshot.job.record.ended_by if snapshot.job.record is not None else None
-    if snapshot.state.phase not in ("Succeeded", "Failed"):
+    if snapshot.state.phase not in ENDED_PHASES:
         return None
     return ENDED_BY.get(snapshot.reason.code if snapshot.reason is not None else "", "itself")
 
@@ -198,7 +198,7 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
     actions, refused = actions_of(snapshot), refused_of(snapshot)
     devices = size.devices if size is not None else None
     ran, since = running_time(job, snapshot.replicas)
-    ended = state.phase in ("Succeeded", "Failed")
+    ended = state.phase in ENDED_PHASES
     return {
         "id": job_id(kind.engine, job.namespace, job.name, job.uid),
         "engine": kind.engine,

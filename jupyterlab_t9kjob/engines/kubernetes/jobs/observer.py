@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ....core.checks import Capability
-from ....core.job import ACTIVE_PHASES, Event
+from ....core.job import ACTIVE_PHASES, ENDED_PHASES, Event
 from ....core.manifests.names import KUEUE, KUEUE_QUEUE, OWNER, T9K_SCHEDULER
 from ....core.translation import Text, _
 from ..client.api import Json
@@ -24,7 +24,6 @@ from .actions import pending_of
 from .snapshot import JobSnapshot
 from .tracked_job import TrackedJob
 
-_ENDED: Final = ("Succeeded", "Failed")
 _WORKLOADS: Final = "workloads.kueue.x-k8s.io"
 
 
@@ -53,7 +52,7 @@ class Observer:
             return self._from_record(job)
         manifest, pods, now = job.manifest, space.pods_of(job.uid), time.time()
         state = self._kind.state(manifest, pods, before=job.phase)
-        resumable = state.phase not in _ENDED or state.cause == "Stopped"
+        resumable = state.phase not in ENDED_PHASES or state.cause == "Stopped"
         hold = self._hold(job, manifest, space, state, now=now) if resumable else None
         if hold is not None:
             state = kueue.state_of(state, manifest, hold)
@@ -135,7 +134,7 @@ class Observer:
                     " it.",
                     server=record.server,
                 )
-            phase = phase if phase in ("Succeeded", "Failed") or not self.is_elsewhere(job) else "Unknown"
+            phase = phase if phase in ENDED_PHASES or not self.is_elsewhere(job) else "Unknown"
         return JobSnapshot(
             job=job,
             manifest=job.manifest,

@@ -11,7 +11,7 @@ from typing import Final
 
 import anyio
 
-from ....core.job import JobSummary
+from ....core.job import ENDED_PHASES, JobSummary
 from ..client.api import Json
 from ..cluster.connection import Cluster
 from ..objects.kinds import JobKind
@@ -142,7 +142,7 @@ class RecordKeeper:
             job.withhold()
         if not record.deleted:
             record.deleted = True
-            if record.phase not in ("Succeeded", "Failed"):
+            if record.phase not in ENDED_PHASES:
                 record.phase, record.ended_by, record.reason = "Failed", "user", deleted_reason()
                 job.ended_at = job.ended_at or now
                 record.ended_at = job.ended_at

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Phase, Progress
+from ....core.job import ACTIVE_PHASES, ENDED_PHASES, Failure, JobSummary, Phase, Progress
 from ....core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.spec import JobSpec
 from ....core.sweep import ANNOTATION as SWEEP
@@ -256,7 +256,7 @@ class TrackedJob:
         """
         if self.started_at is None:  # The first value is the best one: later, pods and their start times are gone.
             self.started_at = state.started_at or (now if state.phase == "Running" else None)
-        if state.phase not in ("Succeeded", "Failed"):
+        if state.phase not in ENDED_PHASES:
             self.ended_at = None
         elif self.ended_at is None:
             was_active = self.summary is not None and self.summary.phase in ACTIVE_PHASES

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ....core.job import EngineName, Phase
+from ....core.job import ENDED_PHASES, EngineName, Phase
 from ....core.manifests import CURRENT, Kind
 from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
@@ -88,7 +88,7 @@ class Kubeflow:
             phase=phase,
             paused=paused,
             started_at=_started_at(manifest, replicas, phase),
-            ended_at=_ended_at(manifest, replicas, cause) if phase in ("Succeeded", "Failed") else None,
+            ended_at=_ended_at(manifest, replicas, cause) if phase in ENDED_PHASES else None,
             restarts=counted,
             used_up=limit is not None and counted >= limit,
             cause=cause,

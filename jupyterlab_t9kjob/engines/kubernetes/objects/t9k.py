@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ....core.errors import Unavailable
-from ....core.job import EngineName, Phase
+from ....core.job import ENDED_PHASES, EngineName, Phase
 from ....core.manifests import CURRENT, Dialect, Kind
 from ....core.manifests.kinds.dialect import GROUP, KIND
 from ....core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
@@ -120,7 +120,7 @@ class T9k:
             phase=phase,
             paused=paused,
             started_at=_started_at(manifest, master) if phase != "Pending" else None,
-            ended_at=_ended_at(manifest, master) if phase in ("Succeeded", "Failed") else None,
+            ended_at=_ended_at(manifest, master) if phase in ENDED_PHASES else None,
             restarts=_restarts(manifest),
             used_up=_restarts(manifest) >= _limit(manifest),
             cause=cause,

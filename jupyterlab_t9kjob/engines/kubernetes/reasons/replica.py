@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ....core.job import Reason
+from ....core.job import ENDED_PHASES, Reason
 from ....core.translation import Text, _, _n, sentences
 from ..client.api import Json
 from ..client.json_access import text
@@ -75,7 +75,7 @@ def of_pod(
         Events of the pod, in any order.
     """
     cordoned = room.cordoned if room is not None else ()
-    over = state.phase in ("Succeeded", "Failed") or state.paused
+    over = state.phase in ENDED_PHASES or state.paused
     going = lost(replica, cordoned)
     if going is not None and going.code == "PodDeleted" and over:
         return None  # The pod is cleaned up, or deleted for a pause.
