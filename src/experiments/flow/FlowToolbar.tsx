@@ -12,6 +12,11 @@ import { countText } from './text';
 /** View of the data flow. */
 export type FlowView = 'graph' | 'table';
 
+interface IToggle {
+  isOn: boolean;
+  set(isOn: boolean): void;
+}
+
 interface IFlowToolbarProps {
   /** The part of the graph that is shown, with all runs of sweeps. */
   flow: Flow;
@@ -24,9 +29,9 @@ interface IFlowToolbarProps {
   /** Selects the first node that the search has found. */
   findFirst(): void;
   /** Folds the runs of sweeps; null if the graph has none. */
-  folding: { isOn: boolean; set(isOn: boolean): void } | null;
+  folding: IToggle | null;
   /** Shows archived artifacts; null if the graph has none. */
-  archived: { isOn: boolean; set(isOn: boolean): void } | null;
+  archived: IToggle | null;
   /** Null if there is no room for a graph. */
   view: FlowView | null;
   setView(view: FlowView): void;
@@ -79,24 +84,10 @@ export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
         />
       </span>
       {folding && (
-        <label>
-          <input
-            type="checkbox"
-            checked={folding.isOn}
-            onChange={event => folding.set(event.target.checked)}
-          />{' '}
-          {trans.__('Fold runs of a sweep')}
-        </label>
+        <Toggle option={folding} label={trans.__('Fold runs of a sweep')} />
       )}
       {archived && (
-        <label>
-          <input
-            type="checkbox"
-            checked={archived.isOn}
-            onChange={event => archived.set(event.target.checked)}
-          />{' '}
-          {trans.__('Archived artifacts')}
-        </label>
+        <Toggle option={archived} label={trans.__('Archived artifacts')} />
       )}
       <span className="jp-t9k-secondary" role="status">
         {countText(flow, trans)}
@@ -138,5 +129,24 @@ export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
         onClick={refresh.execute}
       />
     </div>
+  );
+}
+
+function Toggle({
+  option,
+  label
+}: {
+  option: IToggle;
+  label: string;
+}): React.JSX.Element {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={option.isOn}
+        onChange={event => option.set(event.target.checked)}
+      />{' '}
+      {label}
+    </label>
   );
 }

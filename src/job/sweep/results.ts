@@ -117,7 +117,7 @@ export class ResultsModel implements IDisposable {
   }
 
   /** Read the metrics regularly only while the view is visible. */
-  set isVisible(isVisible: boolean) {
+  setVisible(isVisible: boolean): void {
     this._isVisible = isVisible;
     if (!isVisible) {
       window.clearTimeout(this._timer);

@@ -1,17 +1,15 @@
 /** Widget of a tab that compares the jobs of a sweep. */
-import { ReactWidget } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
-import { Message } from '@lumino/messaging';
 import * as React from 'react';
-import { jobIcon } from '../../ui/icons';
+import { PageWidget } from '../../shell/pageWidget';
 import { IJobsModel } from '../../tokens';
 import { ResultsModel } from './results';
 import { ResultsView } from './ResultsView';
 import '../../../style/pages.css';
 
 /** Content of a tab that compares the jobs of a sweep. */
-export class ResultsWidget extends ReactWidget {
+export class ResultsWidget extends PageWidget<ResultsModel> {
   /**
    * @param id - Id of the sweep.
    */
@@ -21,40 +19,12 @@ export class ResultsWidget extends ReactWidget {
     private readonly _commands: CommandRegistry,
     private readonly _trans: TranslationBundle
   ) {
-    super();
-    this.model = new ResultsModel(jobs, id);
-    const name = this.model.jobs[0]?.sweep?.name ?? id;
+    const model = new ResultsModel(jobs, id);
+    const name = model.jobs[0]?.sweep?.name ?? id;
+    const label = _trans.__('Sweep %1', name);
+    super(model, { className: 'jp-t9k-NodesTab', label });
     this.id = `t9kjob-sweep-${id}`;
-    this.addClass('jp-t9k-View');
-    this.addClass('jp-t9k-NodesTab');
-    this.node.tabIndex = -1;
-    this.title.icon = jobIcon;
-    this.title.label = _trans.__('Sweep %1', name);
     this.title.closable = true;
-  }
-
-  readonly model: ResultsModel;
-
-  override dispose(): void {
-    if (!this.isDisposed) {
-      super.dispose();
-      this.model.dispose();
-    }
-  }
-
-  protected override onAfterAttach(message: Message): void {
-    super.onAfterAttach(message);
-    this.model.isVisible = this.isVisible;
-  }
-
-  protected override onAfterShow(message: Message): void {
-    super.onAfterShow(message);
-    this.model.isVisible = true;
-  }
-
-  protected override onBeforeHide(message: Message): void {
-    super.onBeforeHide(message);
-    this.model.isVisible = false;
   }
 
   protected override render(): React.JSX.Element {

@@ -56,7 +56,7 @@ describe('ResultsModel', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     // Nobody sees the comparison.
     expect(getSweepResults).toHaveBeenCalledTimes(1);
-    model.isVisible = true;
+    model.setVisible(true);
     await jest.advanceTimersByTimeAsync(0);
     expect(model.failure?.message).toBe('Slow disk');
     await jest.advanceTimersByTimeAsync(10_000);
@@ -70,11 +70,11 @@ describe('ResultsModel', () => {
 
     list[0] = job;
     await model.refresh();
-    model.isVisible = false;
+    model.setVisible(false);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(getSweepResults).toHaveBeenCalledTimes(5);
     getSweepResults.mockRejectedValue(new ApiError(404, { message: 'Gone' }));
-    model.isVisible = true;
+    model.setVisible(true);
     await jest.advanceTimersByTimeAsync(60_000);
     expect(getSweepResults).toHaveBeenCalledTimes(6);
     model.dispose();
