@@ -1,4 +1,4 @@
-"""What all commands share: examples in their help, options that choose the jobs, and a session to run in."""
+"""Parts of all commands: examples in their help, options that choose the jobs, and a session to run in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands print: tables that fit the terminal, JSON and YAML, durations and colors."""
+"""Output of commands: tables that fit the terminal, JSON and YAML, durations and colors."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from .session import Session
 
 @dataclass(frozen=True)
 class Target:
-    """What a job runs, and where; one of `file`, `module`, `command` and `manifest` is given.
+    """Program of a job, and its place; one of `file`, `module`, `command` and `manifest` is given.
 
     Attributes
     ----------

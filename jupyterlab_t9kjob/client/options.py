@@ -137,7 +137,7 @@ class JobOptions:
         if self.processes is not None:
             document["torchrun"] = {**(torchrun or {}), "proc_per_node": self.processes}
         elif self.gpus is not None and torchrun is not None:
-            # As in the form: one process for each GPU; without GPUs, no more processes than cores.
+            # The form does the same: one process for each GPU, or at most one for each core if there are no GPUs.
             torchrun["proc_per_node"] = "gpu" if self.gpus else min(2, os.cpu_count() or 1)
 
 

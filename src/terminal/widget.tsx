@@ -16,7 +16,7 @@ import '../../style/terminal.css';
 /** Settings of JupyterLab's own terminals. */
 const SETTINGS = '@jupyterlab/terminal-extension:plugin';
 
-/** What a terminal's tab uses of the lab. */
+/** Parts of the lab that a terminal's tab uses. */
 export interface ITerminalLab {
   serverSettings: ServerConnection.ISettings;
   settings: ISettingRegistry | null;

@@ -104,7 +104,7 @@ def unpack(source: BinaryIO, folder: Path, limit: int) -> tuple[ArchivedJob, dic
     ) as error:
         raise bad(_("The file is damaged, or no ZIP file."), str(error)) from error
     except OSError as error:
-        if error.errno is None or isinstance(error, zipfile.BadZipFile):
+        if error.errno is None:
             raise bad(_("The file is damaged, or no ZIP file."), str(error)) from error
         raise
     except Exception as error:

@@ -1,7 +1,7 @@
 /** Keys of a table of named rows. */
 import * as React from 'react';
 
-/** What the keys do in a table. */
+/** Actions of the keys in a table. */
 export interface IRowKeys {
   /** Letters, in lower case, that are commands. All other letters and digits search for a name. */
   commands: string;
@@ -24,7 +24,7 @@ export interface IRowKeys {
  * Handle a key on a cell: run the row's action, or move to the next row whose name begins with the letter.
  *
  * @param event - The event of the key. Its default action is prevented if the key is handled.
- * @param keys - What the keys do.
+ * @param keys - The actions of the keys.
  * @param count - Number of rows. The rows in the document have their index as `data-index`.
  * @param reveal - Scrolls a row into view.
  */

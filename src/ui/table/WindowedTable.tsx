@@ -21,7 +21,7 @@ interface IWindowedTableProps<Row> {
   minWidth?: number;
   head: React.ReactNode;
   renderRow(row: Row, index: number): React.ReactNode;
-  /** What keys do beside the navigation between cells. */
+  /** Actions of the keys, besides the navigation between cells. */
   rowKeys?: IRowKeys;
   /** Called with true when the pointer or the focus enters the rows, and with false when both have left them. */
   onHold?(isHeld: boolean): void;

@@ -37,7 +37,7 @@ class NoRank(Conflict):
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a shell gets from a replica or rank.
+    """Environment and working directory that a shell takes over from a replica or rank.
 
     Attributes
     ----------
