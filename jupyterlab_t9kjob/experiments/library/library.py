@@ -145,13 +145,13 @@ class Library:
                 self.publish()
                 if len(self.runs) >= MANY_RUNS:  # Waiting requests are answered before the search.
                     await asyncio.sleep(HEAD_START_SECONDS)
+            before = [known for known in self.below(top) if not known.outside]
             found = await on_disk(top, find, top, SOURCES)
             area.parents, area.links, area.complete = found.parents, found.links, found.complete
             for folder, source in found.runs.items():
                 self._add(folder, source)
-            if found.complete:
-                inside = (known for known in self.below(top) if not known.outside)
-                self._drop([known for known in inside if known.folder not in found.runs])
+            if found.complete:  # Another search may have added runs that began during this one.
+                self._drop([known for known in before if known.folder not in found.runs])
             await self.refresh(self.below(top))
         finally:
             area.searching, area.searched_at = False, time.monotonic()

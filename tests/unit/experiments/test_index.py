@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,7 @@ from jupyterlab_t9kjob.experiments.curves import curves_of, curves_on_disks
 from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
 from jupyterlab_t9kjob.experiments.library import index as index_module
 from jupyterlab_t9kjob.experiments.library import library as library_module
+from jupyterlab_t9kjob.experiments.library.finder import find
 from jupyterlab_t9kjob.experiments.library.index import Index, is_damaged
 from jupyterlab_t9kjob.experiments.library.known import SEARCH_SECONDS
 from jupyterlab_t9kjob.experiments.library.library import Library
@@ -102,6 +104,31 @@ def test_changed_and_removed_runs(root: ContentsRoot, tmp_path: Path) -> None:
     library = opened(root, tmp_path / "cache")
     assert loss(library) == [(2, 7.0, 9.0)]
     library.close()
+
+
+async def test_a_run_that_begins_during_a_long_search_is_kept(
+    root: ContentsRoot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page of its folder has found it while the root is still searched."""
+    library, search = Library(root, None), find
+    found, go_on = threading.Event(), threading.Event()
+
+    def slowly(top: Path, *arguments: Any) -> Any:
+        answer = search(top, *arguments)
+        if top == root.folder:
+            found.set()
+            go_on.wait()
+        return answer
+
+    monkeypatch.setattr(library_module, "find", slowly)
+    whole = asyncio.create_task(library.search(root.folder))
+    await asyncio.to_thread(found.wait)
+    folder = record([1.0])
+    await library.search(folder.parent)
+    known = library.runs[folder]
+    go_on.set()
+    await whole
+    assert library.by_id.get(known.id) is known
 
 
 def test_metrics_are_stored_as_they_are() -> None:
