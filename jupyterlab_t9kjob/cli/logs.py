@@ -127,10 +127,8 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
         # A flush that fails ends the command, also while the job writes nothing.
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        while waiting := [task for task in tasks if not task.done()]:
-            for task in waiting:
-                task.cancel()
-            await asyncio.wait(waiting, timeout=1.0)  # A wait that ends just then may swallow the cancellation.
+        for task in tasks:
+            task.cancel()
         results = await asyncio.gather(*tasks, return_exceptions=True)
     for failure in results:
         if isinstance(failure, Exception):

@@ -166,6 +166,11 @@ def test_a_shell_runs_a_command(run: Run, folder: Path) -> None:
         assert run("submit", "-f", str(folder / "bad.yaml"), code=1).stderr.startswith("Error:")
 
 
+def _interruptible() -> None:
+    """Undo what a shell does to programs that it starts in the background, as it may have done to the tests."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder: Path) -> None:
     """An interrupted command leaves the job alone; the job is ended, run again, deleted and pruned."""
     lab = Lab(folder, kubernetes=False)
@@ -184,6 +189,7 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_interruptible,
         )
         assert follower.stdout is not None
         assert follower.stdout.readline() == "line 0 \n"
