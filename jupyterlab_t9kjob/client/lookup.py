@@ -1,4 +1,4 @@
-"""Finds jobs by the words that people type: a name, a part of an id, or an id."""
+"""Finds jobs by the words that people type: a name or an id."""
 
 from __future__ import annotations
 
