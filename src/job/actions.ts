@@ -175,9 +175,7 @@ function addActions(
     'delete',
     { menu: trans.__('Delete…'), palette: trans.__('Delete Job…') },
     async job => {
-      const choice = await (
-        await dialogs()
-      ).confirmDelete(job, await logSize(jobs, job), trans);
+      const choice = await (await dialogs()).confirmDelete(job, jobs, trans);
       if (choice) {
         await jobs.act(job.id, 'delete', choice);
       }
@@ -191,29 +189,11 @@ function addActions(
       palette: trans.__('Remove Record and Logs of Job…')
     },
     async job => {
-      if (
-        await (
-          await dialogs()
-        ).confirmRemove(job, await logSize(jobs, job), trans)
-      ) {
+      if (await (await dialogs()).confirmRemove(job, jobs, trans)) {
         await jobs.act(job.id, 'remove');
       }
     }
   );
-}
-
-/** Return the size of a job's logs in bytes; null if it can't be read. An error must not prevent a deletion. */
-async function logSize(
-  jobs: IJobsModel,
-  job: JobSummary
-): Promise<number | null> {
-  try {
-    const streams = await jobs.api.logStreams(job.id);
-    return streams.reduce((sum, stream) => sum + stream.size, 0);
-  } catch (error) {
-    console.warn('t9kjob: sizes of logs:', error);
-    return null;
-  }
 }
 
 /** Add the commands that show a job's directories in the file browser. */

@@ -9,6 +9,7 @@ import { formatBytes } from '../common/format';
 import { canAsk, isActive } from '../jobs/phase';
 import { jobTitle } from '../jobs/sentence';
 import { namedDialog } from '../shell/dialog';
+import { IJobsModel } from '../tokens';
 
 /** Action that the user chose; null if the user cancelled. */
 export type StopChoice = 'stop' | 'pause' | null;
@@ -97,15 +98,15 @@ export async function confirmPause(
 /**
  * Ask the user to confirm that a job is deleted.
  *
- * @param logSize - Size of the job's logs in bytes; null if it is not known.
+ * @param jobs - Reads the size of the job's logs.
  * @returns `remove` is true if the record and the logs are deleted as well; null if the user cancels.
  */
 export async function confirmDelete(
   job: JobSummary,
-  logSize: number | null,
+  jobs: IJobsModel,
   trans: TranslationBundle
 ): Promise<{ remove: boolean } | null> {
-  const body = new DeleteBody(job, logSize, trans);
+  const body = new DeleteBody(job, await logSize(jobs, job), trans);
   const dialog = namedDialog({
     title: trans.__('Delete %1?', jobTitle(job)),
     body,
@@ -130,19 +131,20 @@ export async function confirmDelete(
 /**
  * Ask the user to confirm that the record and the logs of a deleted or finished job are removed.
  *
- * @param logSize - Size of the job's logs in bytes; null if it is not known.
+ * @param jobs - Reads the size of the job's logs.
  */
 export async function confirmRemove(
   job: JobSummary,
-  logSize: number | null,
+  jobs: IJobsModel,
   trans: TranslationBundle
 ): Promise<boolean> {
+  const text = recordText(await logSize(jobs, job), trans);
   const { button } = await namedDialog({
     title: trans.__('Remove %1?', jobTitle(job)),
     body: (
       <Confirm
         consequences={[
-          { kind: 'lost', text: recordText(logSize, trans) },
+          { kind: 'lost', text },
           { kind: 'kept', text: filesText(trans) }
         ]}
         titles={titlesOf(trans)}
@@ -155,6 +157,20 @@ export async function confirmRemove(
     defaultButton: 0
   }).launch();
   return button.accept;
+}
+
+/** Return the size of a job's logs in bytes; null if it can't be read. An error must not prevent a deletion. */
+async function logSize(
+  jobs: IJobsModel,
+  job: JobSummary
+): Promise<number | null> {
+  try {
+    const streams = await jobs.api.logStreams(job.id);
+    return streams.reduce((sum, stream) => sum + stream.size, 0);
+  } catch (error) {
+    console.warn('t9kjob: sizes of logs:', error);
+    return null;
+  }
 }
 
 /** Body of the dialog. The listed consequences follow the checkbox. */

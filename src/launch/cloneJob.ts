@@ -3,7 +3,6 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Fix } from '../api/types';
 import { IClone } from './model/state';
-import { specWith, valuesAt } from './content/specChanges';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { notifyError } from '../shell/notices';
 
@@ -35,6 +34,7 @@ export function addCloneCommand(
     execute: async args => {
       try {
         const id = String(args.id);
+        const { specWith, valuesAt } = await import('./content/specChanges');
         const job = await jobs.api.job(id);
         const { engine, namespace } = job;
         const fix = args.fix as Fix | undefined;

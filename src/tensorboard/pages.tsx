@@ -7,7 +7,7 @@ import { CommandRegistry } from '@lumino/commands';
 import * as React from 'react';
 import { IJobsModel } from '../tokens';
 import { TensorBoardModel } from './model/board';
-import { ITensorBoardSource } from './model/tensorboard';
+import { ITensorBoardSource } from './model/source';
 import { TOOLBAR } from './tab';
 import { TOOLBAR_ITEMS } from './view/TensorBoardToolbar';
 import { CreateToolbar, TensorBoardWidget } from './widget';

@@ -26,7 +26,7 @@ import { notifyError } from '../shell/notices';
 import { showTab } from '../shell/showTab';
 import type { TensorBoardPages } from './pages';
 import type { TensorBoardWidget } from './widget';
-import { ITensorBoardSource, keyOf } from './model/tensorboard';
+import { ITensorBoardSource, keyOf } from './model/source';
 import { TensorBoardTab, TOOLBAR } from './tab';
 import { localPath, otherDrive } from '../shell/localFiles';
 

@@ -3,7 +3,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { tensorBoardIcon } from '../ui/icons';
 import { DeferredWidget } from '../shell/deferred';
-import { ITensorBoardSource, keyOf } from './model/tensorboard';
+import { ITensorBoardSource, keyOf } from './model/source';
 import type { TensorBoardWidget } from './widget';
 
 /** Name of the toolbar in the settings and in the registry of toolbar items. */

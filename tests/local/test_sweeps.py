@@ -14,6 +14,7 @@ from jupyterlab_t9kjob.core.errors import Conflict, FieldError
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.core.sweep import MedianRule, OnFailure, SweepMember, with_member
+from jupyterlab_t9kjob.engines.local.supervisor.sweep_turn import SweepTurn
 from jupyterlab_t9kjob.jobs.admission import Admission, Admit
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.metrics import MetricReader
@@ -94,6 +95,28 @@ async def test_jobs_start_in_order_while_no_server_runs(bench: Bench) -> None:
     again.listen(lambda *_: bench._news.set())
     await again.start()
     assert [(await bench.ended(uid)).phase for uid in (first, second, third)] == ["Succeeded"] * 3
+
+
+async def test_a_job_whose_supervisor_starts_slowly_keeps_its_place() -> None:
+    queue = uuid4().hex
+    turns = [
+        SweepTurn(
+            {
+                "name": f"job-{number}",
+                "uid": uuid4().hex,
+                "sweep": {"queue": queue, "number": number, "at_a_time": 2, "on_failure": "continue"},
+            }  # type: ignore[typeddict-item]
+        )
+        for number in (1, 2, 3)
+    ]
+    for turn in turns:
+        turn.enter()
+    assert turns[2].obtain() == {"at_a_time": 2, "ahead": 2}
+    assert turns[0].obtain() is None
+    assert turns[2].obtain() == {"at_a_time": 2, "ahead": 1}
+    assert turns[1].obtain() is None
+    turns[0].release()
+    assert turns[2].obtain() is None
 
 
 async def test_a_pause_gives_the_turn_to_the_next_job_and_a_stop_of_the_sweep_ends_all(bench: Bench) -> None:

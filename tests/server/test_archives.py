@@ -391,7 +391,8 @@ async def test_a_hostile_archive_is_refused_in_words_and_leaves_nothing(
         patch.setattr(unpack, "MOST_JSON", len(data))
         answer = await imported(api, jp_root_dir, changed(data, lambda members: members.update(large(len(data)))))
         assert (answer.status, "documents" in answer.json["message"]) == (400, True)
-    assert (await api("POST", "imported-jobs", body={"path": "missing.zip"})).status == 404
+    for missing in ("missing.zip", "0" * 300):
+        assert (await api("POST", "imported-jobs", body={"path": missing})).status == 404
     assert (await api("POST", "imported-jobs", body={"path": "../../etc/passwd"})).status == 422
     (jp_root_dir / "folder").mkdir()
     assert (await api("POST", "imported-jobs", body={"path": "folder"})).status == 503

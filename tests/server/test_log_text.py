@@ -91,9 +91,13 @@ async def test_more_than_may_be_copied_is_refused_with_its_size(engine: FakeEngi
     written(engine, job, ZERO, (1, b"x" * 99 + b"\n"), (2, (b"y" * 99 + b"\n") * 30_000))
     answer = await api("GET", "jobs", job.id, "log-text", limit=1_000_000)
     assert answer.status == 413
-    assert answer.json["message"] == "These lines have more than 1 MB, the most that can be copied."
+    assert answer.json["message"] == "These lines have 3 MB. At most 1 MB can be copied."
     part = {"to_stream": ZERO, "to_offset": 0, "to_time": 1}
     assert (await api("GET", "jobs", job.id, "log-text", limit=1_000_000, **part)).body == b"x" * 99 + b"\n"
+    # Lines of a level are not all counted.
+    written(engine, job, ONE, (3, b"ERROR: it broke\n" * 100_000))
+    answer = await api("GET", "jobs", job.id, "log-text", limit=1_000_000, level="error")
+    assert answer.json["message"] == "These lines have more than 1 MB, the most that can be copied."
 
 
 async def test_lines_are_whole_and_what_is_missing_is_said(engine: FakeEngine, api: Api):

@@ -221,6 +221,7 @@ def test_the_lines_are_those_that_python_finds(
             case_sensitive=case_sensitive,
             limit=1000,
             context=0,
+            level=None,
         )
         *hits, end = grep.search(question)
         assert [json.loads(hit[1:])["offset"] for hit in hits] == wanted

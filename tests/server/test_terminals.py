@@ -21,6 +21,7 @@ from tests.server.contract import check_message
 from tests.server.fakes import FakeEngine
 
 SECRET = "value-d41d8cd98f00"
+LAST_WORD = "--last-word"
 
 
 @pytest.fixture
@@ -74,6 +75,16 @@ class Terminal:
         await self.send("stdin", f"echo '<<''<'; {command}; echo '>>''>'\r")
         return (await self.until(r"(?s)<<<\r\n(.*?)>>>"))[1].replace("\r\n", "\n").rstrip("\n")
 
+    async def discard(self) -> None:
+        """Discard the job's command with Ctrl-C when it is typed to its end; wait for the next prompt.
+
+        The shell would keep a part of a command that is still being typed, and loses what is typed before the prompt.
+        """
+        await self.until(re.escape(LAST_WORD))
+        self.text = ""
+        await self.send("stdin", "\x03")
+        await self.until(r"(?s)\^C.*[$#] ")
+
     async def ending(self) -> dict[str, Any]:
         """Return why the shell has ended."""
         while await self.receive() is not None:
@@ -116,7 +127,7 @@ def debugged(api: Api, jp_root_dir: Path, open_page: Any) -> Debugged:
             "torchrun": {"proc_per_node": 2},
             "debug": {},
             "env": [{"name": "SECRET", "value": SECRET}],
-            "args": ["--text=\x03é $HOME"],
+            "args": ["--text=\x03é $HOME", LAST_WORD],
         }
         answer = await api("POST", "jobs", body={"spec": {**form["spec"], **changes}, "request_id": "request-0001"})
         assert answer.status == 201, answer.json
@@ -170,7 +181,7 @@ async def test_debug_mode_and_the_environment_of_a_rank(
         assert await rank.receive() == ["setup", {}], rank.end
         await rank.until(r"train\.py")  # The rank's own command is typed, and not run.
         assert "torch.distributed" not in rank.text
-        await rank.send("stdin", "\x03")
+        await rank.discard()
         variables = "$RANK $LOCAL_RANK $WORLD_SIZE $T9KJOB_NAME $SECRET [$T9KJOB_UID]"
         assert await rank.ask(f'echo "{variables}"') == f"1 1 2 {job['name']} {SECRET} []"
         assert await rank.ask("pwd -P") == os.path.realpath(jp_root_dir)  # noqa: ASYNC240
@@ -183,7 +194,8 @@ async def test_debug_mode_and_the_environment_of_a_rank(
 
         # In the replica the whole command waits; Enter runs it. A control character in it is no key.
         replica = await open_terminal(job, acks="true")
-        await replica.until(r"\\U00000003é")
+        await replica.until(LAST_WORD)
+        assert r"\U00000003é" in replica.text
         assert "trained" not in replica.text
         replica.text = ""
         await replica.send("stdin", "\r")
@@ -205,19 +217,23 @@ async def test_debug_mode_and_the_environment_of_a_rank(
             sent += len(message[1])
         assert sent < 512 * 1024 and "done" not in replica.text
         await replica.send("ack", sent)
-        while "done" not in replica.text[-100:]:
+        end = ""
+        while "done" not in end:
             message = await replica.receive()
             assert message is not None and message[0] == "stdout"
+            sent += len(message[1])
+            # Behind the last line comes the prompt, which names the folder.
+            end = end[-4:] + message[1]
+            replica.text = ""
             await replica.send("ack", len(message[1]))
-        assert len(replica.text) > 10_000_000
+        assert sent > 10_000_000
         assert SECRET not in caplog.text
 
 
 async def test_no_process_is_left_behind(debugged: Debugged, api: Api, open_terminal: Open):
     async with debugged() as job:
         closed = await open_terminal(job)
-        await closed.until(r"\$|#")
-        await closed.send("stdin", "\x03")
+        await closed.discard()
         left = "nohup sleep 98701 >/dev/null 2>&1 & setsid sleep 98702 & (trap '' HUP TERM; sleep 98703) & echo $$"
         assert (await closed.ask(left)).strip()
         await eventually(lambda: len(having("\0009870")) == 3)

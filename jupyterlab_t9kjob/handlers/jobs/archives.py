@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+from typing import Final
 
 from ...core.errors import JobError, NotFound, Unavailable
 from ...core.system.disk_threads import on_disk
@@ -11,6 +13,8 @@ from ..base import ApiHandler, guarded
 from .downloads import Download
 
 log = logging.getLogger(__name__)
+
+_NO_SUCH_FILE: Final = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 
 
 class JobArchiveHandler(Download):
@@ -51,9 +55,9 @@ class ImportHandler(ApiHandler):
         try:
             await on_disk(path, path.stat)
             job, stacks = await engine.import_job(path)
-        except FileNotFoundError:
-            raise NotFound(_("There is no file {path}.", path=request.path), field="/path") from None
         except OSError as error:
+            if error.errno in _NO_SUCH_FILE:
+                raise NotFound(_("There is no file {path}.", path=request.path), field="/path") from None
             raise Unavailable(
                 _("The archive could not be imported."),
                 code="ImportFailed",

@@ -174,6 +174,17 @@ class LogArchiveHandler(Download):
             await self.send(places(file for _name, file in members), zipped(members))
 
 
+def _too_large(size: int | None, limit: int) -> TooLarge:
+    """Return the error for lines that are too large to be copied; a size of None is not known."""
+    most = _megabytes(limit)
+    return TooLarge(
+        _("These lines have more than {limit}, the most that can be copied.", limit=most)
+        if size is None
+        else _("These lines have {size}. At most {limit} can be copied.", size=_megabytes(size), limit=most),
+        hint=_("Download them instead."),
+    )
+
+
 class LogTextHandler(Download):
     """``jobs/{id}/log-text``."""
 
@@ -182,7 +193,7 @@ class LogTextHandler(Download):
         """Send the merged text of streams, or a passage of it."""
         from ...logs.serving.archive import missing_lines
         from ...logs.serving.sources import Source, places
-        from ...logs.serving.text import Passage, is_larger, passage_text
+        from ...logs.serving.text import Passage, passage_text, size_of_passage
         from ...logs.storage.index import TimeIndex
 
         limit = self.query("limit", NO_LIMIT, least=1)
@@ -195,11 +206,10 @@ class LogTextHandler(Download):
             sources = [
                 Source(file.stream.id, file.path, TimeIndex(file.index), file.cuts, file.within) for file in files
             ]
-            if limit < NO_LIMIT and await on_disk(places(sources), is_larger, sources, passage, limit):
-                raise TooLarge(
-                    _("These lines have more than {limit}, the most that can be copied.", limit=_megabytes(limit)),
-                    hint=_("Download them instead."),
-                )
+            if limit < NO_LIMIT:
+                size = await on_disk(places(sources), size_of_passage, sources, passage, limit)
+                if size > limit:
+                    raise _too_large(size if passage.level is None else None, limit)
             notes = {file.stream.id: missing_lines(file.stream) for file in files}
             self.begin("text/plain; charset=utf-8", f"{job.name}.log" if download else None)
             await self.send(places(sources), passage_text(sources, passage, labels=labels, notes=notes))

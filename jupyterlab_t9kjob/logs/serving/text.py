@@ -60,8 +60,10 @@ class _Item(NamedTuple):
     note: bytes | None
 
 
-def is_larger(sources: Sequence[Source], passage: Passage, limit: int) -> bool:
-    """Return True if a passage without removed bytes is larger than a limit, approximately (blocking).
+def size_of_passage(sources: Sequence[Source], passage: Passage, limit: int) -> int:
+    """Return the approximate size of a passage in bytes, without removed bytes (blocking).
+
+    Lines of a level have to be read, so they are counted only until they exceed the limit.
 
     Parameters
     ----------
@@ -70,21 +72,21 @@ def is_larger(sources: Sequence[Source], passage: Passage, limit: int) -> bool:
     passage
         The lines.
     limit
-        Largest size in bytes.
+        Size in bytes above which lines of a level are not counted.
     """
     with opened(sources) as files:
         if passage.level is None:
-            return sum(_size(file, files, passage) for file in files) > limit
+            return sum(_size(file, files, passage) for file in files)
         size = 0
         for file in files:
             end = _end(file, passage.last)
             for line in _of_level(file, _start(file, files, passage.first), passage.level):
                 size += line.size
                 if size > limit:
-                    return True
+                    return size
                 if line.offset >= end:
                     break
-    return False
+    return size
 
 
 def passage_text(

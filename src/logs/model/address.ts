@@ -41,8 +41,10 @@ export function logAddress(log: LogModel, search: LogSearch): string {
 export function addressedLine(
   log: LogModel
 ): { stream: string; offset: number } | null {
-  if (log.marked) {
-    return log.marked;
+  const { marked } = log;
+  // A marked line that the filter hides would show its rank again.
+  if (marked && log.chosen.some(({ id }) => id === marked.stream)) {
+    return marked;
   }
   const top = log.following ? null : log.window.line(log.view?.first ?? 0);
   return top ? { stream: top.stream, offset: top.offset } : null;

@@ -7,7 +7,7 @@ import { ApiError } from '../../api/errors';
 import { TensorBoard } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { IJobsModel } from '../../tokens';
-import { ITensorBoardSource } from './tensorboard';
+import { ITensorBoardSource } from './source';
 
 /** Interval in ms and maximum number of the requests that check whether TensorBoard has read the event files. */
 const READ_INTERVAL = 1000;

@@ -1,4 +1,4 @@
-/** Functions that rely on the implementation of TensorBoard's own page, and the source of a tab. */
+/** Functions that rely on the implementation of TensorBoard's own page. */
 
 /** Key of the page's settings in the local storage, which all TensorBoards of this origin share. */
 const SETTINGS = '_tb_global_settings';
@@ -87,15 +87,4 @@ export async function frameRefusals(url: string): Promise<string[]> {
 /** Return the page's URL with the parameter for JupyterLab's theme. */
 export function themedUrl(url: string, dark: boolean): string {
   return `${url.replace(/\/*$/, '/')}?darkMode=${dark}`;
-}
-
-/** Source of a tab: a job's log directories, or folders. JupyterLab restores it after a reload of the page. */
-export interface ITensorBoardSource {
-  jobId?: string;
-  paths?: string[];
-}
-
-/** Return the identifier of a source. */
-export function keyOf({ jobId, paths }: ITensorBoardSource): string {
-  return jobId ?? (paths ?? []).join('|');
 }

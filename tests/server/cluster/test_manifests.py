@@ -85,7 +85,10 @@ async def test_seed_004_is_migrated_or_kept_as_the_cluster_needs(cluster: Place)
     answer = await cluster.create(manifest=SEED_004)
     assert answer.status == 201, answer.json
     local = await read(cluster, SEED_004, engine="local")
-    assert "training.module" in (await cluster.preview("local", spec=local["spec"])).json["command"]
+    debugged = await cluster.preview("local", spec=local["spec"])
+    assert "/usr/bin/sshd" in debugged.json["command"] and "training.module" not in debugged.json["command"]
+    trained = await cluster.preview("local", spec={**local["spec"], "debug": None})
+    assert "training.module" in trained.json["command"]
     assert "/spec/elastic" in [line["field"] for line in local["notes"]]
 
 

@@ -66,9 +66,9 @@ expected-statuses = [400, 403, 404, 405, 409, 413, 422]
 [checks.missing_required_header]
 enabled = false
 
-# It is a WebSocket: a plain request is refused.
+# They are WebSockets: a plain request is refused.
 [[operations]]
-include-name = "GET /t9kjob/stream"
+include-name = ["GET /t9kjob/stream", "GET /t9kjob/jobs/{{id}}/terminal"]
 checks.positive_data_acceptance.enabled = false
 """
 

@@ -168,6 +168,7 @@ class Store:
         self.jobs[job.uid] = job
         self._refresh(job)
         if record["outcome"]["phase"] == "Pending":
+            SweepTurn(plan).enter()
             try:
                 self._start(job)
             except OSError as error:  # The job exists; the next scans try again.

@@ -3,7 +3,8 @@
 The jobs of a sweep share a directory on this machine. A job that waits has locked its ticket, and a job that has its
 turn has locked a slot. The system releases both locks when the supervisor ends, so the next job starts without any
 server. Locks are taken only while the directory's queue is locked. A slot's file names the job that has it, so that the
-next job learns that a supervisor died.
+next job learns that a supervisor died. The server writes the ticket, so that a job whose supervisor starts slowly keeps
+its place.
 
 The supervisor uses this module, so it needs only the standard library.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
@@ -24,6 +26,10 @@ from .records.record import Outcome, RunPlan, SweepPlan
 _FAILED = "failed.json"
 _WORSE = "worse-"
 _NOTE_BYTES = 4096
+_START_SECONDS = 60.0
+"""Age up to which a ticket without a supervisor keeps its place."""
+_STARTED = b"1"
+"""Content of a ticket whose supervisor has started."""
 
 
 class SweepWait(TypedDict):
@@ -48,6 +54,12 @@ class SweepTurn:
         self._ticket: tuple[Path, int] | None = None
         self._slot: int | None = None
 
+    def enter(self) -> None:
+        """Keep a place in the queue for a job whose supervisor is about to start (the server calls this)."""
+        if self._sweep is not None:
+            with contextlib.suppress(OSError):  # Then the job has its place when its supervisor has started.
+                os.close(open_file(self._own_ticket(self._sweep)))
+
     def obtain(self) -> SweepWait | None:
         """Take a slot; return None when the job has one, else why it waits.
 
@@ -62,9 +74,10 @@ class SweepTurn:
         directory = self._directory(sweep)
         with exclusive(directory):
             if self._ticket is None:
-                path = directory / "tickets" / f"{sweep['number']:06d}-{self._uid}"
+                path = self._own_ticket(sweep)
                 self._ticket = path, open_file(path)
                 lock(self._ticket[1])
+                os.pwrite(self._ticket[1], _STARTED, 0)
             ahead = _ahead(self._ticket[0])
             slots = [open_file(directory / f"slot-{number}") for number in range(sweep["at_a_time"])]
             free = [slot for slot in slots if lock(slot)]
@@ -169,6 +182,9 @@ class SweepTurn:
             with contextlib.suppress(OSError):  # Otherwise the next job in the queue removes it.
                 path.unlink()
 
+    def _own_ticket(self, sweep: SweepPlan) -> Path:
+        return self._directory(sweep) / "tickets" / f"{sweep['number']:06d}-{self._uid}"
+
     def _directory(self, sweep: SweepPlan) -> Path:
         directory = machine_directory() / "sweeps" / sweep["queue"]
         (directory / "tickets").mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -182,12 +198,18 @@ def _ahead(own: Path) -> int:
         if path.name >= own.name:
             break
         file = open_file(path)
-        if lock(file):
+        if lock(file) and not _starts(file):
             path.unlink(missing_ok=True)
         else:
             count += 1
         os.close(file)
     return count
+
+
+def _starts(ticket: int) -> bool:
+    """Return True if the supervisor of an unlocked ticket may still be starting."""
+    status = os.fstat(ticket)
+    return status.st_size == 0 and time.time() - status.st_mtime < _START_SECONDS
 
 
 def _write(slot: int, content: Mapping[str, Any] | None) -> None:

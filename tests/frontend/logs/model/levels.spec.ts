@@ -157,6 +157,10 @@ describe('an address', () => {
       stream: other.fake.streams[2].id,
       offset: 7
     });
+    // A mark that the filter hides is not part of the view.
+    other.log.setFilter({ ...SHOW_ALL, hidden: ['worker-0/2'] });
+    await other.fake.flush();
+    expect(addressedLine(other.log)?.offset).not.toBe(7);
     log.dispose();
     other.log.dispose();
   });
