@@ -71,7 +71,15 @@ async def act_on(
 @job_argument(several=True)
 @placed
 def stop_command(place: Place, names: tuple[str, ...]) -> None:
-    """End jobs."""
+    """End jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    names
+        Names or ids of the jobs.
+    """
 
     async def work(session: Session) -> int:
         jobs = await the_jobs(session, place, names)
@@ -89,7 +97,15 @@ def stop_command(place: Place, names: tuple[str, ...]) -> None:
 @job_argument(several=True)
 @placed
 def pause_command(place: Place, names: tuple[str, ...]) -> None:
-    """Pause jobs."""
+    """Pause jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    names
+        Names or ids of the jobs.
+    """
 
     async def work(session: Session) -> int:
         jobs = await the_jobs(session, place, names)
@@ -102,7 +118,15 @@ def pause_command(place: Place, names: tuple[str, ...]) -> None:
 @job_argument(several=True)
 @placed
 def resume_command(place: Place, names: tuple[str, ...]) -> None:
-    """Resume jobs."""
+    """Resume jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    names
+        Names or ids of the jobs.
+    """
 
     async def work(session: Session) -> int:
         return await act_on(session, await the_jobs(session, place, names), "resume", _("{job} is resumed.", job=""))
@@ -120,7 +144,17 @@ def resume_command(place: Place, names: tuple[str, ...]) -> None:
 @output_option("json", "yaml", "name")
 @placed
 def rerun_command(place: Place, name: str, form: str | None) -> None:
-    """Repeat a job."""
+    """Repeat a job.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    name
+        Name or id of the job.
+    form
+        ``json``, ``yaml``, ``name``, or None for a sentence.
+    """
 
     async def work(session: Session) -> int:
         from .submit import print_created
@@ -148,7 +182,17 @@ def rerun_command(place: Place, name: str, form: str | None) -> None:
 @click.option("--purge", is_flag=True, help=t(_("Remove logs and records as well.")))
 @placed
 def delete_command(place: Place, names: tuple[str, ...], purge: bool) -> None:
-    """Delete jobs."""
+    """Delete jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    names
+        Names or ids of the jobs.
+    purge
+        True to remove logs and records as well.
+    """
 
     async def work(session: Session) -> int:
         jobs = await the_jobs(session, place, names)
@@ -173,7 +217,23 @@ def delete_command(place: Place, names: tuple[str, ...], purge: bool) -> None:
 @click.option("--yes", "-y", is_flag=True, help=t(_("Do not ask.")))
 @placed
 def prune_command(place: Place, before: int, purge: bool, all_owners: bool, dry_run: bool, yes: bool) -> None:
-    """Delete jobs that ended some time ago."""
+    """Delete jobs that ended some time ago.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    before
+        Shortest time since the end of a job, in seconds.
+    purge
+        True to remove logs and records as well.
+    all_owners
+        True to include the jobs of other people.
+    dry_run
+        True to list the jobs only.
+    yes
+        True to delete without a question. Without a terminal there is no question either.
+    """
 
     async def work(session: Session) -> int:
         from .jobs import print_jobs

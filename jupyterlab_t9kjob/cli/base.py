@@ -48,7 +48,7 @@ class Command(click.Command):
         self.examples = examples
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples."""
+        """Write the examples. The parameters are those of `click.Command.format_epilog`."""
         if self.examples:
             formatter.write_paragraph()
             title = t(_("Examples:"))
@@ -280,7 +280,22 @@ async def warn_of_troubles(session: Session, place: Place) -> None:
 
 
 def complete_job(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the names of jobs that begin with a text, for the completion of the shell."""
+    """Return the names of jobs that begin with a text, for the completion of the shell.
+
+    Parameters
+    ----------
+    ctx
+        Context of the command, with the options that the user has typed.
+    _parameter
+        Parameter of the command that is completed; not used.
+    incomplete
+        The text that the user has typed so far.
+
+    Returns
+    -------
+    list
+        The names, newest job first; empty if the jobs can't be read.
+    """
     place = Place(
         ctx.params.get("engine"), ctx.params.get("namespace"), ctx.params.get("home"), ctx.params.get("context"), False
     )
@@ -317,7 +332,20 @@ def job_argument(*, required: bool = True, several: bool = False) -> Callable[[F
 
 
 def duration(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> int | None:
-    """Return the seconds of an option such as ``2h30m``."""
+    """Return the seconds of an option such as ``2h30m``; click calls this for each such option.
+
+    Parameters
+    ----------
+    _ctx, _parameter
+        Context and parameter of the command; not used.
+    value
+        The text that the user has typed; None if the option is missing, which gives None.
+
+    Raises
+    ------
+    BadParameter
+        If the text is not a duration.
+    """
     from ..client.options import seconds_of
 
     if value is None:

@@ -37,7 +37,15 @@ def top_command() -> None:
 @output_option("json", "yaml", "wide")
 @placed
 def nodes_command(place: Place, form: str | None) -> None:
-    """Show nodes."""
+    """Show the nodes of a cluster or this machine.
+
+    Parameters
+    ----------
+    place
+        Options, of which the engine chooses the nodes.
+    form
+        ``json``, ``yaml``, ``wide``, or None for a table.
+    """
 
     async def work(session: Session) -> int:
         nodes = await _nodes(session, await _engine(session, place))
@@ -141,7 +149,15 @@ def _node_row(node: NodeCapacity) -> list[str]:
 @output_option("json", "yaml")
 @placed
 def top_jobs_command(place: Place, form: str | None) -> None:
-    """Show jobs."""
+    """Show the GPUs of active jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    form
+        ``json``, ``yaml``, or None for a table.
+    """
 
     async def work(session: Session) -> int:
         from .jobs import ran, status_of
@@ -193,7 +209,15 @@ def data_command() -> None:
 @output_option()
 @placed
 def volumes_command(place: Place, form: str | None) -> None:
-    """List volumes."""
+    """List the volumes of a namespace.
+
+    Parameters
+    ----------
+    place
+        Options, of which engine and namespace choose the volumes.
+    form
+        ``json``, ``yaml``, ``wide``, ``name``, or None for a table.
+    """
 
     async def work(session: Session) -> int:
         engine = await _engine(session, place)

@@ -24,7 +24,15 @@ VARIABLE = "_T9KJOB_COMPLETE"
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion_command(ctx: click.Context, shell: str) -> None:
-    """Print the script."""
+    """Print the script by which a shell completes commands.
+
+    Parameters
+    ----------
+    ctx
+        Context of the command.
+    shell
+        ``bash``, ``zsh`` or ``fish``.
+    """
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101
     click.echo(kind(ctx.find_root().command, {}, "t9kjob", VARIABLE).source())

@@ -72,7 +72,15 @@ class Finding:
 @output_option("json", "yaml")
 @placed
 def doctor_command(place: Place, form: str | None) -> None:
-    """Examine engines and packages."""
+    """Examine engines and packages.
+
+    Parameters
+    ----------
+    place
+        Options. If they name an engine, the report leaves out the other engines.
+    form
+        ``json``, ``yaml``, or None for lines of text.
+    """
     engine, whole = place.engine, Place(None, place.namespace, place.home, place.context, place.verbose)
 
     async def work(session: Session) -> int:

@@ -41,7 +41,10 @@ class LazyGroup(click.Group):
     """A group that imports only the command that is run."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the words of the command; print its help if it is asked for."""
+        """Parse the words of the command; print its help if it is asked for.
+
+        The parameters are those of `click.Command.make_context`.
+        """
         with closed_pipe_ends():
             return super().make_context(*args, **kwargs)
 

@@ -44,7 +44,21 @@ PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Un
 @output_option()
 @placed
 def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: bool, form: str | None) -> None:
-    """List jobs."""
+    """List jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    phases
+        Phases of the jobs to list; empty for all phases.
+    mine
+        True to leave out the jobs of other people.
+    deleted
+        True to include the records of deleted jobs.
+    form
+        ``json``, ``yaml``, ``wide``, ``name``, or None for a table.
+    """
 
     async def work(session: Session) -> int:
         from ..jobs.query import Query
@@ -156,7 +170,21 @@ def _gpus(job: JobSummary) -> str:
 @output_option("json", "yaml", "name")
 @placed
 def get_command(place: Place, name: str | None, with_events: bool, manifest: bool, form: str | None) -> None:
-    """Show a job."""
+    """Show a job.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    name
+        Name or id of the job; None for the newest job.
+    with_events
+        True to show the events as well.
+    manifest
+        True to print only the manifest as it was submitted.
+    form
+        ``json``, ``yaml``, ``name``, or None for text; a manifest is YAML then.
+    """
 
     async def work(session: Session) -> int:
         summary = await the_job(session, place, name)
@@ -266,7 +294,17 @@ def _spans(ranks: Sequence[int]) -> str:
 @output_option("json", "yaml")
 @placed
 def events_command(place: Place, name: str | None, form: str | None) -> None:
-    """List events."""
+    """List the events of a job.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    name
+        Name or id of the job; None for the newest job.
+    form
+        ``json``, ``yaml``, or None for a table.
+    """
 
     async def work(session: Session) -> int:
         job = await the_job(session, place, name)

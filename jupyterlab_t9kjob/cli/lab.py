@@ -28,7 +28,22 @@ if TYPE_CHECKING:
 @click.option("--browser", is_flag=True, help=t(_("Open the page in a browser of this machine.")))
 @placed
 def open_command(place: Place, name: str | None, browser: bool) -> None:
-    """Print the address of a job's page."""
+    """Print the address of a job's page.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    name
+        Name or id of the job; None for the newest job.
+    browser
+        True to open the page in a browser of this machine as well.
+
+    Raises
+    ------
+    NotFound
+        If there is no such job, or no JupyterLab of the user runs on this machine.
+    """
 
     async def work(session: Session) -> int:
         job = await the_job(session, place, name)

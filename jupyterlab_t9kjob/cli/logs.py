@@ -65,7 +65,35 @@ def logs_command(
     ignore_case: bool,
     timestamps: bool,
 ) -> None:
-    """Print the log of a job."""
+    """Print the log of a job.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    name
+        Name or id of the job; None for the newest job.
+    ranks
+        Ranks to print; empty for rank 0 if `replicas` is empty as well.
+    replicas
+        Names of replicas whose output is printed, such as ``worker-1``.
+    container
+        Name of a container of the pods; None for the training container.
+    every
+        True for all streams, each line with its rank.
+    follow
+        True to wait for further lines until the job ends.
+    tail
+        Number of last lines to print; None for all.
+    since
+        Age of the oldest lines to print, in seconds; None for all lines.
+    pattern
+        Regular expression that a line must match; None for all lines.
+    ignore_case
+        True if `pattern` ignores the case of letters.
+    timestamps
+        True to begin each line with its time.
+    """
 
     async def work(session: Session) -> int:
         from ..client.log_lines import LogChoice, pattern_of

@@ -85,7 +85,24 @@ if TYPE_CHECKING:
 @output_option("json", "yaml", "name")
 @placed
 def submit_command(place: Place, form: str | None, dry_run: bool, follow: bool, wait: bool, **given: Any) -> None:
-    """Submit a job."""
+    """Submit a job.
+
+    Parameters
+    ----------
+    place
+        Options; engine and namespace say where the job runs.
+    form
+        ``json``, ``yaml``, ``name``, or None for sentences.
+    dry_run
+        True to print the command or manifest with its checks, and create no job.
+    follow
+        True to print the log of rank 0 until the job ends.
+    wait
+        True to wait until the job ends.
+    **given
+        Values of the other options by the names that the decorators give them. If the user has not given
+        an option, its value is None, False for a flag, and empty for an option that may be repeated.
+    """
     target, options = _read(place, given)
 
     async def work(session: Session) -> int:

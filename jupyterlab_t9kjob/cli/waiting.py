@@ -44,7 +44,19 @@ TIMED_OUT: Final = 124
 @click.option("--timeout", callback=duration, help=t(_("Longest time to wait, such as 10m.")))
 @placed
 def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int | None) -> None:
-    """Wait for jobs."""
+    """Wait for jobs.
+
+    Parameters
+    ----------
+    place
+        Options that choose the jobs.
+    names
+        Names or ids of the jobs.
+    phase
+        A phase, or ``ended``.
+    timeout
+        Longest time to wait, in seconds; None for no limit.
+    """
 
     async def work(session: Session) -> int:
         from ..client.waiting import is_over
