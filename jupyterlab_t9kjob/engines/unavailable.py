@@ -75,11 +75,11 @@ class UnavailableEngine:
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
-        """Raise `Unavailable`."""
+        """Raise `Unavailable`. The parameters are those of `core.engine.protocol.Engine.create`."""
         raise Unavailable(self._reason)
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
-        """Raise `NotFound`."""
+        """Raise `NotFound`. The parameters are those of `core.engine.protocol.Engine.act`."""
         self._not_found(uid)
 
     async def remove(self, uid: str) -> None:
@@ -91,7 +91,7 @@ class UnavailableEngine:
         self._not_found(uid)
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Raise `NotFound`."""
+        """Raise `NotFound`. The parameters are those of `core.engine.protocol.Engine.follow_logs`."""
         self._not_found(uid)
 
     def _not_found(self, uid: str) -> NoReturn:

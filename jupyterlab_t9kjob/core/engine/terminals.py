@@ -65,7 +65,13 @@ class Shell(Protocol):
         """Write to the terminal; wait until the shell has taken the data. A shell that has ended takes nothing."""
 
     async def resize(self, columns: int, rows: int) -> None:
-        """Set the size of the terminal, in characters."""
+        """Set the size of the terminal.
+
+        Parameters
+        ----------
+        columns, rows
+            Width and height, in characters.
+        """
 
 
 @runtime_checkable

@@ -92,7 +92,7 @@ class ImportedEngine:
         return record.manifest
 
     async def samples(self, uid: str, span: SampleSpan) -> Samples:
-        """Return a job's samples."""
+        """Return a job's samples. The parameters are those of `core.engine.options.HasResources.samples`."""
         record = await self._record(uid)
         described = record.samples
         if described is None:
@@ -129,11 +129,21 @@ class ImportedEngine:
         rerun_of: str | None = None,
         prepare: Prepare | None = None,
     ) -> Job:
-        """Raise `NotAllowed`."""
+        """Raise `NotAllowed`. The parameters are those of `core.engine.protocol.Engine.create`."""
         raise NotAllowed(_("Imported jobs can't be run. Choose where the job is to run."), field="/engine")
 
     async def act(self, uid: str, action: Action, *, remove: bool = False) -> Job:
-        """Remove the record for a deletion with `remove`; otherwise raise `Conflict`: the job does not run here."""
+        """Remove the record of a job if the action is a deletion with `remove`.
+
+        The parameters are those of `core.engine.protocol.Engine.act`.
+
+        Raises
+        ------
+        Conflict
+            If the action is another one: the job does not run here.
+        NotFound
+            If there is no such job.
+        """
         job = self._known(uid)
         if action == "delete" and remove:
             await self.remove(uid)
@@ -159,7 +169,10 @@ class ImportedEngine:
         return sources
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Return a function without effect: the logs are complete."""
+        """Return a function without effect: the logs are complete.
+
+        The parameters are those of `core.engine.protocol.Engine.follow_logs`.
+        """
         self._known(uid)
         return lambda: None
 

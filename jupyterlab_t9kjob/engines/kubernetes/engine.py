@@ -264,7 +264,7 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
     async def preview(
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
-        """Render and check a specification or an edited manifest without creating a job; see `Creation.preview`."""
+        """Render and check a job without creating it. The parameters are those of `Creation.preview`."""
         return await self._creation.preview(spec, namespace, edited=edited, dry_run=dry_run)
 
     async def created_by(self, request_id: str) -> Job | None:
@@ -331,12 +331,15 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
         return api_views.full(self._kind, self._table.observer.snapshot(snapshot.job))
 
     async def lease_sweep(self, uid: str, holder: str, seconds: float) -> bool:
-        """Take or renew the lease of a sweep on one of its jobs; see `JobActions.lease_sweep`."""
+        """Take or renew the lease of a sweep.
+
+        The parameters are those of `core.engine.options.LeasesSweeps.lease_sweep`.
+        """
         job = await self._table.get(uid)
         return await self._actions.lease_sweep(self._table.observer.snapshot(job), holder, seconds)
 
     async def end_for_sweep(self, uid: str, verdict: Verdict) -> None:
-        """Stop a job on account of its sweep, unless a user has resumed it after that."""
+        """Stop a job for its sweep. The parameters are those of `core.engine.options.EndsForSweep.end_for_sweep`."""
         snapshot = await self._open(uid)
         if text(snapshot.manifest, "metadata", "annotations", SWEEP_VERDICT) is None:
             self._actions.check(snapshot, "stop")

@@ -185,7 +185,7 @@ class LocalEngine(OpensRankTerminals, ReadsJobs):
             raise self._thread.unusable(_LOGS_NOT_READ, error) from error
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
-        """Do nothing: the job's processes write every line to this disk, and the files are watched there."""
+        """Do nothing: the logs are on disk. The parameters are those of `core.engine.protocol.Engine.follow_logs`."""
         self._store.get(uid)
         return lambda: None
 
@@ -194,7 +194,7 @@ class LocalEngine(OpensRankTerminals, ReadsJobs):
         return stacks_capability(await self.job(uid), self._store.get(uid).plan)
 
     async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
-        """Take the stacks of all ranks, see `core.engine.options.TakesStacks`."""
+        """Take the stacks of all ranks. The parameters are those of `core.engine.options.TakesStacks.take_stacks`."""
         return await take_stacks(self._store.get(uid), native=native)
 
     def trace_folder(self, uid: str) -> Path:
@@ -215,7 +215,7 @@ class LocalEngine(OpensRankTerminals, ReadsJobs):
     async def preview(
         self, spec: JobSpec, namespace: str, *, edited: Edited | None = None, dry_run: bool = False
     ) -> Preview:
-        """Render and check a spec without creating a job."""
+        """Render and check a job. The parameters are those of `core.engine.options.Previews.preview`."""
         if edited is not None:
             raise no_manifest()
         try:
@@ -311,7 +311,7 @@ class LocalEngine(OpensRankTerminals, ReadsJobs):
         await self._read_changes()
 
     async def end_for_sweep(self, uid: str, verdict: Verdict) -> None:
-        """End a job on account of its sweep, see `core.engine.options.EndsForSweep`."""
+        """End a job for its sweep. The parameters are those of `core.engine.options.EndsForSweep.end_for_sweep`."""
         await self._thread.demand(_REQUEST_NOT_WRITTEN, self._store.end_for_sweep, uid, verdict.model_dump())
 
     def _act(self, uid: str, action: Action, remove: bool) -> Job:

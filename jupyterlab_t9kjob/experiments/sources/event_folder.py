@@ -39,7 +39,10 @@ class EventSource:
     closed = False
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return True if a folder has event files, or folders of types that have."""
+        """Return True if a folder has event files, or folders of types that have.
+
+        The parameters are those of `experiments.facts.Source.is_run`.
+        """
         if any(MARK in name for name in names):
             return True
         return any(any(MARK in each for each in _names(folder / name)) for name in sorted(names & TYPES))
@@ -97,7 +100,7 @@ class EventSource:
         return facts
 
     def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
-        """Read on in all event files."""
+        """Read on in all event files. The parameters are those of `experiments.facts.Source.metrics`."""
         complete = True
         for name, (_time, size) in files.items():
             if size < log.offsets.get(name, 0):  # The file was replaced: all files are read again.
@@ -120,7 +123,7 @@ class EventSource:
         return complete
 
     def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
-        """Yield the values of a metric."""
+        """Yield the values of a metric. The parameters are those of `experiments.facts.Source.chunks`."""
         for name, begin, end, part in wanted_parts(self.files(folder), parts):
             prefix = _prefix(name)
             if metric.startswith(prefix):

@@ -36,7 +36,7 @@ class MlflowSource:
     closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return True if a folder is a run."""
+        """Return True if a folder is a run. The parameters are those of `experiments.facts.Source.is_run`."""
         return META in names and "params" in names and "metrics" in names
 
     def own_folders(self, names: frozenset[str]) -> frozenset[str]:
@@ -110,7 +110,7 @@ class MlflowSource:
             return folder.parent.name
 
     def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
-        """Read on in all files of metrics."""
+        """Read on in all files of metrics. The parameters are those of `experiments.facts.Source.metrics`."""
         for name, (_time, size) in files.items():
             if not name.startswith("metrics/"):
                 continue
@@ -129,7 +129,7 @@ class MlflowSource:
         return True
 
     def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
-        """Yield the values of a metric."""
+        """Yield the values of a metric. The parameters are those of `experiments.facts.Source.chunks`."""
         for name, (_time, size) in self.files(folder).items():
             if name.startswith("metrics/") and text(name.removeprefix("metrics/")) == metric:
                 for _offset, points in _points(folder / name, 0, size):

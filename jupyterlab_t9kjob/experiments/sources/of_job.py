@@ -17,7 +17,10 @@ class JobSource:
     closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return False: the runs of jobs have no folder."""
+        """Return False: the runs of jobs have no folder.
+
+        The parameters are those of `experiments.facts.Source.is_run`.
+        """
         return False
 
     def own_folders(self, names: frozenset[str]) -> frozenset[str]:
@@ -33,9 +36,9 @@ class JobSource:
         return Facts(self.origin, folder.name)
 
     def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
-        """Read nothing."""
+        """Read nothing, and return True. The parameters are those of `experiments.facts.Source.metrics`."""
         return True
 
     def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
-        """Yield nothing."""
+        """Yield nothing. The parameters are those of `experiments.facts.Source.chunks`."""
         yield from ()

@@ -34,7 +34,10 @@ class RecorderSource:
     closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return True if a folder is a run: it has `metadata.yaml` and a part that only runs have."""
+        """Return True if a folder is a run: it has `metadata.yaml` and a part that only runs have.
+
+        The parameters are those of `experiments.facts.Source.is_run`.
+        """
         return METADATA in names and (METRICS in names or "hyperparameters.yaml" in names or "index.yaml" in names)
 
     def own_folders(self, names: frozenset[str]) -> frozenset[str]:
@@ -103,7 +106,7 @@ class RecorderSource:
             return {}
 
     def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
-        """Read on in all files of metrics."""
+        """Read on in all files of metrics. The parameters are those of `experiments.facts.Source.metrics`."""
         complete = True
         for name, (_time, size) in files.items():
             if not name.startswith(f"{METRICS}/"):
@@ -126,7 +129,10 @@ class RecorderSource:
         return complete
 
     def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
-        """Yield the values of a metric, named `<type>.<metric>`."""
+        """Yield the values of a metric, named `<type>.<metric>`.
+
+        The parameters are those of `experiments.facts.Source.chunks`.
+        """
         for name, begin, end, part in wanted_parts(self.files(folder), parts):
             kind = metric_type(name)
             if name.startswith(f"{METRICS}/") and metric.startswith(f"{kind}."):

@@ -49,7 +49,7 @@ class WandbSource:
     closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return True if a folder is a run."""
+        """Return True if a folder is a run. The parameters are those of `experiments.facts.Source.is_run`."""
         return FOLDER.match(folder.name) is not None and any(name.endswith(_SUFFIX) for name in names)
 
     def own_folders(self, names: frozenset[str]) -> frozenset[str]:
@@ -112,7 +112,7 @@ class WandbSource:
         return {name: text(value) for name, value in wanted.items() if value is not None}
 
     def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
-        """Read on in the log."""
+        """Read on in the log. The parameters are those of `experiments.facts.Source.metrics`."""
         for name, (_time, size) in files.items():
             if size < log.offsets.get(name, 0):  # The file was replaced.
                 log.offsets.clear()
@@ -126,7 +126,7 @@ class WandbSource:
         return True
 
     def chunks(self, folder: Path, metric: str, parts: Sequence[Part] | None) -> Iterator[Chunk]:
-        """Yield the values of a metric."""
+        """Yield the values of a metric. The parameters are those of `experiments.facts.Source.chunks`."""
         for name, (_time, size) in self.files(folder).items():
             read = (_history(record).get(metric) for _offset, record in records(folder / name, 0, size))
             points = (point for point in read if point is not None)

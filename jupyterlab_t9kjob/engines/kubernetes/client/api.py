@@ -152,7 +152,7 @@ class KubeApi:
         return await self._json("POST", path, params, body)
 
     async def patch(self, path: str, body: Json, params: Params | None = None) -> Json:
-        """Change the object at a path by a JSON merge patch, the body; return the changed object."""
+        """Merge the JSON patch `body` into the object at `path`; return it; the parameters are those of `create`."""
         return await self._json("PATCH", path, params, body, MERGE_PATCH)
 
     async def delete(self, path: str, *, propagation: str = "Background", uid: str | None = None) -> Json:

@@ -198,11 +198,11 @@ class Cluster:
         return self.presence.groups
 
     def rights(self, kind: JobKind, namespace: str) -> dict[str, Capability]:
-        """Return this account's permissions on a kind of job in a namespace, by name; see `Permissions.on_jobs`."""
+        """Return this account's permissions by name. The parameters are those of `Permissions.on_jobs`."""
         return self._permissions.on_jobs(kind, namespace)
 
     def queue_rights(self, group: str, namespace: str) -> dict[str, Capability]:
-        """Return this account's permissions on a queueing system's objects by name; see `Permissions.on_queueing`."""
+        """Return permissions on a queueing system's objects. The parameters are those of `Permissions.on_queueing`."""
         return self._permissions.on_queueing(group, namespace)
 
     def watching(self, kind: JobKind) -> Iterator[NamespaceWatch]:

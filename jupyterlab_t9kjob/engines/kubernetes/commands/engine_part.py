@@ -32,7 +32,10 @@ class RunsCommands:
         return await self._exec.capability(self._cluster.api, await self._open(uid))
 
     async def take_stacks(self, uid: str, *, native: bool) -> TakenStacks:
-        """Take the stacks in the job's pods, see `core.engine.options.TakesStacks`."""
+        """Take the stacks in the job's pods.
+
+        The parameters are those of `core.engine.options.TakesStacks.take_stacks`.
+        """
         return await self._stacks.take(self._cluster.api, await self._open(uid), native=native)
 
     async def terminals(self, uid: str) -> TerminalList:
@@ -41,6 +44,9 @@ class RunsCommands:
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:
-        """Start a shell in a pod, see `core.engine.terminals.OpensTerminals`."""
+        """Start a shell in a pod.
+
+        The parameters are those of `core.engine.terminals.OpensTerminals.open_terminal`.
+        """
         async with terminal_in(self._kind, self._cluster.api, await self._open(uid), place) as shell:
             yield shell

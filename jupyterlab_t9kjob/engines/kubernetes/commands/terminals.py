@@ -142,7 +142,7 @@ class PodShell:
             await self._remote.send(data)
 
     async def resize(self, columns: int, rows: int) -> None:
-        """Set the size of the terminal."""
+        """Set the size of the terminal. The parameters are those of `core.engine.terminals.Shell.resize`."""
         with contextlib.suppress(Unreachable):
             await self._remote.resize(columns, rows)
 

@@ -270,11 +270,11 @@ class JobTable:
     # -- changes in the cluster ----------------------------------------------------------------------------------------
 
     def job_changed(self, namespace: str, manifest: Json) -> None:
-        """Add or update a job that is new or has changed."""
+        """Add or update a job. The parameters are those of `Sink.job_changed`."""
         self.note(namespace, manifest)
 
     def job_gone(self, namespace: str, uid: str) -> None:
-        """Record that a job's object no longer exists."""
+        """Record that a job's object no longer exists. The parameters are those of `Sink.job_gone`."""
         job = self.jobs.get(uid)
         if job is not None and job.namespace == namespace:
             self._lost(job, now=time.time())

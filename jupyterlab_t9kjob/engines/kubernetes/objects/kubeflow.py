@@ -96,7 +96,7 @@ class Kubeflow:
         )
 
     def replicas(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
-        """Return the replicas with their newest pods, Master before Workers; see `JobKind.replicas`."""
+        """Return the replicas, Master before Workers; the parameters are those of `JobKind.replicas`."""
         roles = part(manifest, "spec", "pytorchReplicaSpecs")
         ordered = sorted((name for name in roles if isinstance(roles[name], dict)), key=_order)[:MOST_TYPES]
         elastic = isinstance(value(manifest, "spec", "elasticPolicy"), dict)
@@ -129,7 +129,7 @@ class Kubeflow:
         return set()
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that suspends or resumes a job; see `JobKind.pause`."""
+        """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`."""
         patch: Json = {"spec": {"runPolicy": {"suspend": on}}}
         return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
 

@@ -128,7 +128,7 @@ class T9k:
         )
 
     def replicas(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:
-        """Return the replicas in the manifest's order, with their newest pods; see `JobKind.replicas`.
+        """Return the replicas in the manifest's order; the parameters are those of `JobKind.replicas`.
 
         A replica's pod is the one that the job's status names by uid, or one that has the labels of the replica.
         """
@@ -161,7 +161,9 @@ class T9k:
         return {uid for entry in entries if (uid := text(entry, "uid")) is not None}
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that pauses or resumes a job; `resumeSpecs` is not changed. See `JobKind.pause`.
+        """Return the merge patch that pauses or resumes a job; the parameters are those of `JobKind.pause`.
+
+        The patch does not change `resumeSpecs`.
 
         Raises
         ------

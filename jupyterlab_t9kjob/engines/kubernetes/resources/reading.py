@@ -28,7 +28,10 @@ class ReadsSamples:
         raise NotImplementedError
 
     async def samples(self, uid: str, span: SampleSpan) -> Samples:
-        """Return all samples of the job that this lab has kept."""
+        """Return all samples of the job that this lab has kept.
+
+        The parameters are those of `core.engine.options.HasResources.samples`.
+        """
         seen = await self._open(uid)
         folder = self._resources.folder(seen)
         if folder is None:

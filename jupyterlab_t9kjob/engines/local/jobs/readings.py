@@ -26,7 +26,7 @@ class ReadsJobs:
         return await on_disk(job.files.path, last_output, job)
 
     async def samples(self, uid: str, span: SampleSpan) -> Samples:
-        """Return all samples of the job, see `core.engine.options.HasResources`."""
+        """Return all samples of the job. The parameters are those of `core.engine.options.HasResources.samples`."""
         job = self._store.get(uid)
         return await on_disk(job.files.path, samples_of, job)
 

@@ -176,7 +176,7 @@ class Store:
         return job
 
     def end_for_sweep(self, uid: str, facts: Mapping[str, Any]) -> None:
-        """Let a job's supervisor know why the job's sweep ends it; `facts` as in `SweepTurn.demand_end`."""
+        """End the job `uid` on account of its sweep; `facts` and the errors are those of `SweepTurn.demand_end`."""
         SweepTurn(self.get(uid).files.read_plan()).demand_end(facts)
 
     def want(self, uid: str, desired: str) -> StoredJob:

@@ -30,7 +30,15 @@ class StoreThread:
         self._lane = Lane(str(store.home), width=1)
 
     async def call(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a function with the other arguments; errors of the disk are raised as they are."""
+        """Call a function in the thread, and return its result; errors of the disk are raised as they are.
+
+        Parameters
+        ----------
+        function
+            Function to call.
+        *args, **kwargs
+            Arguments of the function.
+        """
         return await self._lane.run(partial(function, *args, **kwargs))
 
     async def demand(self, message: Text, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -47,7 +47,10 @@ class OpensRankTerminals:
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:
-        """Start a shell on this machine, see `core.engine.terminals.OpensTerminals`."""
+        """Start a shell on this machine.
+
+        The parameters are those of `core.engine.terminals.OpensTerminals.open_terminal`.
+        """
         from .shell import local_shell
 
         found = await self.job(uid)

@@ -81,7 +81,7 @@ class LocalShell:
                 return
 
     async def resize(self, columns: int, rows: int) -> None:
-        """Set the size of the terminal."""
+        """Set the size of the terminal. The parameters are those of `core.engine.terminals.Shell.resize`."""
         set_size(self._terminal, columns, rows)
 
     async def _until_ready(self, add: Callable[..., object], remove: Callable[[int], object]) -> None:

@@ -63,7 +63,10 @@ class RecordKeeper:
     def add_event(
         self, code: str, facts: Mapping[str, Any] | None = None, *, replica: str | None = None, warning: bool = False
     ) -> None:
-        """Add an event, see `JobFiles.add_event`; one that can't be written now is written later."""
+        """Add an event; an event that can't be written now is written later.
+
+        The parameters are those of `JobFiles.add_event`.
+        """
         try:
             self._files.add_event(code, facts, replica=replica, warning=warning)
         except OSError as error:
