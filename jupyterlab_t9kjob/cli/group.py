@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
         """
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f".{COMMANDS[cmd_name]}", __package__)
+        module = import_module(f".commands.{COMMANDS[cmd_name]}", __package__)
         command: click.Command = getattr(module, f"{cmd_name}_command")
         return command
 

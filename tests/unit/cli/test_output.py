@@ -9,8 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from jupyterlab_t9kjob.cli.__main__ import run_program
+from jupyterlab_t9kjob.cli.commands.jobs import _spans
 from jupyterlab_t9kjob.cli.group import COMMANDS, t9kjob
-from jupyterlab_t9kjob.cli.jobs import _spans
 from jupyterlab_t9kjob.cli.language import languages
 from jupyterlab_t9kjob.cli.output import Column, has_colors, plain, short_duration, table, width_of
 from jupyterlab_t9kjob.client.display import data

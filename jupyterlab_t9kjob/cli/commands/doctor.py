@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from ..core.translation import Text, _, _n, listing, translated
-from .base import Command, Place, output_option, placed, run, t
-from .output import paint, plain, print_data
+from ...core.translation import Text, _, _n, listing, translated
+from ..base import Command, Place, output_option, placed, run, t
+from ..output import paint, plain, print_data
 
 if TYPE_CHECKING:
-    from ..client.session import Session
-    from ..core.engine.info import EngineInfo
-    from ..launch.model import Kernel
+    from ...client.session import Session
+    from ...core.engine.info import EngineInfo
+    from ...launch.model import Kernel
 
 Level = Literal["ok", "missing", "optional"]
 MARKS = {"ok": ("ok", "Succeeded"), "missing": ("missing", "Failed"), "optional": ("optional", "Pending")}
@@ -145,7 +145,7 @@ def _machine(info: EngineInfo, kernels: list[Kernel]) -> Iterator[Finding]:
         names = [f"{kernel.name} ({kernel.torch.version})" for kernel in able if kernel.torch is not None]
         yield Finding("ok", _("Kernels with PyTorch"), listing(names, MOST_NAMED))
     else:
-        from ..launch.kernels.kernels import install_command
+        from ...launch.kernels.kernels import install_command
 
         enabled = [kernel for kernel in kernels if kernel.enabled]
         if enabled:

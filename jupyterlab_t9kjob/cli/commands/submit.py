@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.errors import FieldError
-from ..core.translation import _, translated
-from .base import Command, Place, duration, output_option, placed, run, t
-from .errors import say, show_checks
-from .output import paint, plain, print_data
+from ...core.errors import FieldError
+from ...core.translation import _, translated
+from ..base import Command, Place, duration, output_option, placed, run, t
+from ..errors import say, show_checks
+from ..output import paint, plain, print_data
 
 if TYPE_CHECKING:
-    from ..client.form import FilledJob, Target
-    from ..client.options import JobOptions
-    from ..client.session import Session
-    from ..core.job import Job
+    from ...client.form import FilledJob, Target
+    from ...client.options import JobOptions
+    from ...client.session import Session
+    from ...core.job import Job
 
 
 @click.command(
@@ -106,7 +106,7 @@ def submit_command(place: Place, form: str | None, dry_run: bool, follow: bool, 
     target, options = _read(place, given)
 
     async def work(session: Session) -> int:
-        from ..client.form import create, fill, preview, worst
+        from ...client.form import create, fill, preview, worst
 
         job = await fill(session, target, options)
         seen = await preview(session, job, dry_run=dry_run)
@@ -126,7 +126,7 @@ def submit_command(place: Place, form: str | None, dry_run: bool, follow: bool, 
 
 
 async def _stay(session: Session, job: Job, *, follow: bool, wait: bool) -> int:
-    from ..client.log_lines import LogChoice
+    from ...client.log_lines import LogChoice
     from .logs import print_log, told_how_to_stop
     from .waiting import is_reached, say_end, wait_shown
 
@@ -172,8 +172,8 @@ def _print_preview(job: FilledJob, text: str, form: str | None) -> None:
 
 def _read(place: Place, given: dict[str, Any]) -> tuple[Target, JobOptions]:
     """Return target and options of the command line."""
-    from ..client.form import Target
-    from ..client.options import JobOptions
+    from ...client.form import Target
+    from ...client.options import JobOptions
 
     file, args = given.pop("file"), list(given.pop("args"))
     manifest, module, command = given.pop("manifest"), given.pop("module"), given.pop("command")
@@ -187,7 +187,7 @@ def _read(place: Place, given: dict[str, Any]) -> tuple[Target, JobOptions]:
     env = dict(_variable(word) for word in given.pop("env"))
     secrets = dict(_pair(word, "--env-from-secret") for word in given.pop("secrets"))
     values = dict(_pair(word, "--set") for word in given.pop("values"))
-    from ..client.options import read_value
+    from ...client.options import read_value
 
     processes = given.pop("processes")
     folder = given.pop("working_dir")

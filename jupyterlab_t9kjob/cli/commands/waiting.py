@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..core.translation import _, translated
-from .base import Command, Place, duration, job_argument, placed, run, t, the_jobs
-from .errors import say
-from .output import cut, is_terminal, paint, plain
+from ...core.translation import _, translated
+from ..base import Command, Place, duration, job_argument, placed, run, t, the_jobs
+from ..errors import say
+from ..output import cut, is_terminal, paint, plain
 
 if TYPE_CHECKING:
-    from ..client.session import Session
-    from ..core.job import JobSummary
+    from ...client.session import Session
+    from ...core.job import JobSummary
 
 FAILED: Final = 1
 TIMED_OUT: Final = 124
@@ -59,7 +59,7 @@ def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int 
     """
 
     async def work(session: Session) -> int:
-        from ..client.waiting import is_over
+        from ...client.waiting import is_over
 
         ended = wanted = await the_jobs(session, place, names)
         try:
@@ -103,7 +103,7 @@ async def wait_shown(session: Session, job: JobSummary, phase: str = "ended", *,
     shown
         True to print the job's states: in one line on a terminal.
     """
-    from ..client.waiting import wait_for
+    from ...client.waiting import wait_for
 
     status = Status(shown=shown)
     try:

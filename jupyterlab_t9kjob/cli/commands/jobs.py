@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..core.translation import _, translated
-from .base import Command, Place, job_argument, jobs_of, output_option, placed, run, t, the_job, warn_of_troubles
-from .errors import say
-from .output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
+from ...core.translation import _, translated
+from ..base import Command, Place, job_argument, jobs_of, output_option, placed, run, t, the_job, warn_of_troubles
+from ..errors import say
+from ..output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..client.session import Session
-    from ..core.job import Event, Job, JobSummary, Replica
+    from ...client.session import Session
+    from ...core.job import Event, Job, JobSummary, Replica
 
 PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown")
 
@@ -61,7 +61,7 @@ def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: boo
     """
 
     async def work(session: Session) -> int:
-        from ..jobs.query import Query
+        from ...jobs.query import Query
 
         jobs = await jobs_of(session, place, deleted=deleted)
         jobs = [job for job in jobs if (not phases or job.phase in phases) and (job.mine or not mine)]
@@ -89,7 +89,7 @@ def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[Job
         print_data({"jobs": [job.model_dump(mode="json") for job in jobs]}, form)
         return
     if form == "name":
-        from ..client.lookup import short_name
+        from ...client.lookup import short_name
 
         for job in jobs:
             click.echo(short_name(job, among or jobs))

@@ -10,12 +10,12 @@ from urllib.parse import quote
 
 import click
 
-from ..core.errors import NotFound
-from ..core.translation import _
-from .base import Command, Place, job_argument, placed, run, t, the_job
+from ...core.errors import NotFound
+from ...core.translation import _
+from ..base import Command, Place, job_argument, placed, run, t, the_job
 
 if TYPE_CHECKING:
-    from ..client.session import Session
+    from ...client.session import Session
 
 
 @click.command(

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import click
 
-from ..core.errors import Unavailable
-from ..core.translation import _, translated
-from .base import Command, Place, jobs_of, output_option, placed, run, t
-from .errors import say
-from .output import Column, plain, print_data, print_table, short_duration
+from ...core.errors import Unavailable
+from ...core.translation import _, translated
+from ..base import Command, Place, jobs_of, output_option, placed, run, t
+from ..errors import say
+from ..output import Column, plain, print_data, print_table, short_duration
 
 if TYPE_CHECKING:
-    from ..client.session import Session
-    from ..core.capacity import Amount, NodeCapacity, NodeList
+    from ...client.session import Session
+    from ...core.capacity import Amount, NodeCapacity, NodeList
 
 COUNTING_SECONDS: Final = 10.0
 GIB: Final = 1 << 30

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from ..core.translation import _
-from .base import Command, t
+from ...core.translation import _
+from ..base import Command, t
 
 VARIABLE = "_T9KJOB_COMPLETE"
 

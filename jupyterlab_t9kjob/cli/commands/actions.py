@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from ..core.translation import Text, _, _n, translated
-from .base import Command, Place, duration, job_argument, jobs_of, output_option, placed, run, t, the_job, the_jobs
-from .errors import say
-from .output import is_terminal, paint, plain, short_duration
+from ...core.translation import Text, _, _n, translated
+from ..base import Command, Place, duration, job_argument, jobs_of, output_option, placed, run, t, the_job, the_jobs
+from ..errors import say
+from ..output import is_terminal, paint, plain, short_duration
 
 if TYPE_CHECKING:
-    from ..client.session import Session
-    from ..core.job import JobSummary
+    from ...client.session import Session
+    from ...core.job import JobSummary
 
 Action = Literal["stop", "pause", "resume", "delete", "remove"]
 
@@ -41,7 +41,7 @@ async def act_on(
     remove
         For `delete`: remove record and logs as well.
     """
-    from ..core.errors import JobError
+    from ...core.errors import JobError
 
     failed = 0
     for job in jobs:
@@ -274,7 +274,7 @@ def is_old(job: JobSummary, seconds: float) -> bool:
     seconds
         The time since the end.
     """
-    from ..core.job import ENDED_PHASES
+    from ...core.job import ENDED_PHASES
 
     ended = job.phase in ENDED_PHASES and not job.pending_action
     return ended and job.ended_at is not None and job.ended_at < time.time() - seconds

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..core.translation import _, _n
-from .base import Command, Place, duration, job_argument, placed, run, t, the_job
-from .errors import say
-from .output import has_colors
+from ...core.translation import _, _n
+from ..base import Command, Place, duration, job_argument, placed, run, t, the_job
+from ..errors import say
+from ..output import has_colors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..client.log_lines import LogChoice
-    from ..client.session import Session
-    from ..core.job import JobSummary
+    from ...client.log_lines import LogChoice
+    from ...client.session import Session
+    from ...core.job import JobSummary
 
 FLUSH_SECONDS: Final = 0.1
 RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
@@ -96,7 +96,7 @@ def logs_command(
     """
 
     async def work(session: Session) -> int:
-        from ..client.log_lines import LogChoice, pattern_of
+        from ...client.log_lines import LogChoice, pattern_of
 
         choice = LogChoice(
             ranks=ranks,
@@ -130,7 +130,7 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
     timestamps
         True to begin each line with its time.
     """
-    from ..client.log_lines import owner_of, read_lines
+    from ...client.log_lines import owner_of, read_lines
 
     prefixed = choice.every or len(choice.ranks) > 1 or bool(choice.replicas)
     colors = has_colors(sys.stdout)

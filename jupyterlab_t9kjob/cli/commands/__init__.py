@@ -1,0 +1,1 @@
+"""The commands, each of which is imported when it is used."""
