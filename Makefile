@@ -14,7 +14,9 @@ export SKIP_JUPYTER_BUILDER := 1
 
 ENVIRONMENT = $(PYTHON) .make/environment.py $(VENV) --torch "$(TORCH)"
 FRONTEND := $(shell find src style jupyterlab_t9kjob/schema -type f) package.json tsconfig.json
-PACKAGE := $(shell find jupyterlab_t9kjob -type f -not -path '*/labextension/*' -not -name '*.pyc')
+PACKAGE := $(shell find jupyterlab_t9kjob -type f -not -path '*/labextension/*' -not -name '*.pyc' \
+	-not -name '*.mo' -not -path '*/LC_MESSAGES/*.json')
+TRANSLATIONS := $(wildcard jupyterlab_t9kjob/locale/*/LC_MESSAGES/*.po)
 LABEXTENSION := jupyterlab_t9kjob/labextension/package.json
 WHEEL := build/dist/.built
 
@@ -42,8 +44,9 @@ api: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml ## Write the OpenAPI file 
 	jlpm types
 	python .make/constants.py
 
-catalogue: $(VENV)/.t9kjob-dev ## Collect all messages for translators into build/jupyterlab_t9kjob.pot
+catalogue: $(VENV)/.t9kjob-dev ## Collect all messages for translators into build/jupyterlab_t9kjob.pot and the translations
 	python .make/catalogue.py template build/jupyterlab_t9kjob.pot
+	python .make/catalogue.py update
 
 docs: $(VENV)/.t9kjob-docs ## Build the documentation into build/docs
 	sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs
@@ -110,13 +113,13 @@ $(LABEXTENSION): $(FRONTEND) node_modules/.yarn-state.yml
 	jlpm build:prod
 
 # A copy of the built front end goes into the environment; the Python code stays linked.
-$(VENV)/.t9kjob-installed: $(LABEXTENSION) $(VENV)/.t9kjob-lab
+$(VENV)/.t9kjob-installed: $(LABEXTENSION) $(TRANSLATIONS) $(VENV)/.t9kjob-lab
 	python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # -- the wheel, and environments that have only the wheel ------------------------------------------------------------
 
-$(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml hatch_build.py README.md LICENSE
+$(WHEEL): $(LABEXTENSION) $(PACKAGE) pyproject.toml hatch_build.py .make/catalogue.py README.md LICENSE
 	rm -rf build/dist
 	python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/dist .
 	@touch $@
@@ -128,7 +131,7 @@ ui-envs: build/lab-newest/.t9kjob build/lab-4.2/.t9kjob build/kernels/share/jupy
 # is from tests/ui/package.json.
 SITE = $$(python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 NEEDED := jupyterlab "jupyterlab_t9kjob[tensorboard,kubernetes]" --without jupyterlab_t9kjob
-build/lab-newest/.t9kjob: LAB := --upgrade jupyterlab "jupyterhub>=5"
+build/lab-newest/.t9kjob: LAB := --upgrade jupyterlab "jupyterhub>=5" jupyterlab-language-pack-zh-CN
 build/lab-4.2/.t9kjob: LAB := "jupyterlab==4.2.*"
 build/lab-4.2/.t9kjob: NEEDED += jupyterlab jupyter-builder
 build/lab-%/.t9kjob: INTO = python -m pip --python $(@D)/bin/python install --quiet --no-compile

@@ -1,6 +1,7 @@
-"""Build hook: the wheel carries the recorder as a small wheel of its own, for images without JupyterLab.
+"""Build hook: compiles the translations; the wheel carries the recorder as a small wheel of its own.
 
-The small wheel is a zip file of pure Python, so it is written here, with fixed times: equal files give an equal wheel.
+The small wheel is for images without JupyterLab. It is a zip file of pure Python, so it is written here, with fixed
+times: equal files give an equal wheel.
 """
 
 from __future__ import annotations
@@ -27,15 +28,18 @@ Requires-Dist: PyYAML
 WHEEL = "Wheel-Version: 1.0\nGenerator: jupyterlab_t9kjob\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-class RecorderWheel(BuildHookInterface):
-    """Adds the recorder's wheel to the data of the main wheel."""
+class BuildHook(BuildHookInterface):
+    """Compiles the translations, and adds the recorder's wheel to the data of the main wheel."""
 
     PLUGIN_NAME = "custom"
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Write the wheel before the main one is built. An editable installation reads the files themselves."""
+        """Write what the main wheel takes. An editable installation reads the recorder's files themselves."""
+        root = Path(self.root)
+        compiled: list[Path] = runpy.run_path(str(root / ".make/catalogue.py"))["compile_all"]()
+        build_data["artifacts"] += [f"/{path.relative_to(root)}" for path in compiled]
         if self.target_name == "wheel" and version != "editable":
-            wheel = write_wheel(Path(self.root), Path(self.root) / "build" / "recorder", self.metadata.version)
+            wheel = write_wheel(root, root / "build" / "recorder", self.metadata.version)
             build_data["shared_data"][str(wheel)] = f"{TARGET}/{wheel.name}"
 
 

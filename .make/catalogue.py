@@ -1,11 +1,13 @@
-"""Collect the messages of both halves, for translators; or make a language pack in a language that nobody speaks.
+"""Collect the messages of both halves for translators, and make what programs read from the translations.
 
-`template` writes the catalogue's template (gettext's POT) of all messages. `pseudo` writes a JupyterLab language pack
-for Esperanto's code in which “Submit” is “[Šüƀɱïţ ···]”: a text without brackets on the screen has missed the
-translator, and one that is cut off leaves too little room for other languages.
+`template` writes the catalogue's template (gettext's POT) of all messages. `update` takes new messages into the
+translations of the package, and old ones out of them. `compile` writes what the server and the page read from them.
+`pseudo` writes a JupyterLab language pack for Esperanto's code in which “Submit” is “[Šüƀɱïţ ···]”: a text without
+brackets on the screen has missed the translator, and one that is cut off leaves too little room for other languages.
 """
 
 import argparse
+import io
 import json
 import re
 from collections.abc import Iterator
@@ -14,10 +16,20 @@ from pathlib import Path
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import write_po
+from babel.messages.pofile import read_po, write_po
 
 DOMAIN = "jupyterlab_t9kjob"
 ROOT = Path(__file__).parent.parent
+LOCALES = ROOT / DOMAIN / "locale"
+"""The translations that come with the package."""
+CHANGING = tuple(
+    f'"{field}:'.encode()
+    for field in (
+        *("Project-Id-Version", "Report-Msgid-Bugs-To", "POT-Creation-Date", "PO-Revision-Date", "Last-Translator"),
+        *("Language-Team", "Generated-By"),
+    )
+)
+"""Fields of a header that git knows better."""
 METHODS = [("jupyterlab_t9kjob/**.py", "python"), ("src/**.ts", "javascript"), ("src/**.tsx", "javascript")]
 KEYWORDS = {
     "_": None,
@@ -72,9 +84,8 @@ def pseudo(message: str) -> str:
     return f"[{accented} {'·' * max(1, round(0.4 * len(message)) - 3)}]"
 
 
-def write_pack(folder: Path, locale: str) -> None:
-    """Write an importable language pack, with the metadata by which JupyterLab finds it."""
-    catalog = collect()
+def write_pack(folder: Path, locale: str, catalog: Catalog) -> None:
+    """Write a catalogue as an importable language pack, with the metadata by which JupyterLab finds it."""
     catalog.locale = locale
     for message in catalog:
         if message.id:
@@ -96,9 +107,8 @@ def write_pack(folder: Path, locale: str) -> None:
 
 def as_json(catalog: Catalog, locale: str) -> dict[str, object]:
     """Return a catalogue as JupyterLab's front end reads it."""
-    texts: dict[str, object] = {
-        "": {"domain": DOMAIN, "language": locale, "plural_forms": f"nplurals={catalog.num_plurals}; plural=(n != 1);"}
-    }
+    plurals = f"nplurals={catalog.num_plurals}; plural={catalog.plural_expr};"
+    texts: dict[str, object] = {"": {"domain": DOMAIN, "language": locale, "plural_forms": plurals}}
     for message in catalog:
         if message.id:
             many = isinstance(message.id, tuple | list)
@@ -108,17 +118,65 @@ def as_json(catalog: Catalog, locale: str) -> dict[str, object]:
     return texts
 
 
+def read(path: Path) -> Catalog:
+    """Return the translations of a file."""
+    with path.open("rb") as file:
+        return read_po(file, locale=path.parents[1].name, domain=DOMAIN)
+
+
+def update() -> None:
+    """Take the messages of the sources into all translations. A message that is gone leaves them."""
+    template = collect()
+    for path in LOCALES.glob("*/LC_MESSAGES/*.po"):
+        catalog = read(path)
+        catalog.update(template, no_fuzzy_matching=True)
+        catalog.obsolete.clear()
+        write(path, catalog)
+
+
+def write(path: Path, catalog: Catalog) -> None:
+    """Write translations for people. Line numbers would change with every edit of the sources."""
+    text = io.BytesIO()
+    write_po(text, catalog, width=120, include_lineno=False, sort_by_file=True)
+    lines = text.getvalue().splitlines(keepends=True)
+    path.write_bytes(b"".join(line for line in lines if not line.startswith(CHANGING)))
+
+
+def compile_all() -> list[Path]:
+    """Write what the server (`.mo`) and the page (`.json`) read from the package's translations, where it changed."""
+    written = []
+    for path in sorted(LOCALES.glob("*/LC_MESSAGES/*.po")):
+        catalog = read(path)
+        binary = io.BytesIO()
+        write_mo(binary, catalog)
+        texts = json.dumps(as_json(catalog, path.parents[1].name), ensure_ascii=False).encode()
+        for suffix, content in ((".mo", binary.getvalue()), (".json", texts)):
+            target = path.with_suffix(suffix)
+            if not target.exists() or target.read_bytes() != content:
+                target.write_bytes(content)
+            written.append(target)
+    return written
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("template", "pseudo"))
-    parser.add_argument("target", type=Path, help="the file of the template, or the folder that gets the pack")
+    parser.add_argument("what", choices=("template", "update", "compile", "pseudo"))
+    parser.add_argument(
+        "target", type=Path, nargs="?", help="the file of the template, or the folder that gets the pseudo pack"
+    )
     args = parser.parse_args()
-    if args.what == "pseudo":
-        write_pack(args.target, "eo")
-        return
-    args.target.parent.mkdir(parents=True, exist_ok=True)
-    with args.target.open("wb") as file:
-        write_po(file, collect(), width=120)
+    if args.what == "update":
+        update()
+    elif args.what == "compile":
+        compile_all()
+    elif args.target is None:
+        parser.error("the target is missing")
+    elif args.what == "pseudo":
+        write_pack(args.target, "eo", collect())
+    else:
+        args.target.parent.mkdir(parents=True, exist_ok=True)
+        with args.target.open("wb") as file:
+            write_po(file, collect(), width=120)
 
 
 if __name__ == "__main__":

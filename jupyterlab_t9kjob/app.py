@@ -13,8 +13,9 @@ from traitlets import TraitError
 
 from .core.errors import Unavailable
 from .core.system.tasks import spawn
-from .core.translation import Catalogue, _, use_catalogue
+from .core.translation import _, use_catalogue
 from .handlers.routes import handlers
+from .languages import lab_catalogue
 from .settings import T9kJobSettings
 
 if TYPE_CHECKING:
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from .handlers.base import Socket
     from .services import Services
     from .tensorboard.process import Loader
-
-DOMAIN = "jupyterlab_t9kjob"
-"""Name of our messages in a language pack, the same as the front end's."""
 
 START_SECONDS = 10.0
 """Delay between the server's start and the start of the services, if no request needs them before.
@@ -68,6 +66,8 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
         self._later: asyncio.Task[None] | None = None
         self._activity: asyncio.Task[None] | None = None
         self._active_jobs: set[str] = set()
+        catalogue = lab_catalogue()
+        use_catalogue(lambda: catalogue)
 
     def initialize_handlers(self) -> None:
         """Register the routes."""
@@ -141,14 +141,9 @@ class T9kJobApp(T9kJobSettings, ExtensionApp):
         return services
 
     def _make_services(self) -> Services:
-        from jupyterlab_server.translation_utils import translator
-
         from .services import make_services
         from .tensorboard.board import Settings as TensorBoardSettings
 
-        # The bundle follows the language that is set in JupyterLab, and reads its language pack.
-        bundle = cast("Catalogue", translator.load(DOMAIN))
-        use_catalogue(lambda: bundle)
         assert self.serverapp is not None  # noqa: S101
         return make_services(
             home=self.home_folder,

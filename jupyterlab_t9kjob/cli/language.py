@@ -1,19 +1,11 @@
-"""The language of the command line: that of the environment, from an installed JupyterLab language pack."""
+"""The language of the command line: that of the environment."""
 
 from __future__ import annotations
 
-import gettext
-import importlib.util
-from collections.abc import Iterator, Mapping
-from functools import partial
-from pathlib import Path
-from typing import Final
+from collections.abc import Mapping
 
-from ..core.translation import Catalogue, use_catalogue
-
-DOMAIN: Final = "jupyterlab_t9kjob"
-GROUP: Final = "jupyterlab.languagepack"
-OWN: Final = Path(__file__).parents[1] / "locale"
+from ..core.translation import use_catalogue
+from ..languages import catalogue_of
 
 
 def languages(environment: Mapping[str, str]) -> list[str]:
@@ -32,29 +24,6 @@ def use_language(environment: Mapping[str, str]) -> None:
         Variables of the process.
     """
     wanted = languages(environment)
-    if not wanted:
-        return
-    for folder in _folders(wanted):
-        try:
-            catalogue = gettext.translation(DOMAIN, localedir=folder, languages=wanted)
-        except (OSError, ValueError):
-            continue
-        use_catalogue(partial(_same, catalogue))
-        return
-
-
-def _same(catalogue: Catalogue) -> Catalogue:
-    return catalogue
-
-
-def _folders(wanted: list[str]) -> Iterator[Path]:
-    """Yield the folders that may have the translations."""
-    from importlib.metadata import entry_points
-
-    yield OWN
-    names = {name for language in wanted for name in (language, language.partition("_")[0])}
-    for point in entry_points(group=GROUP):
-        if point.name.replace("-", "_") in names:
-            found = importlib.util.find_spec(point.module)
-            for place in (found.submodule_search_locations or []) if found is not None else []:
-                yield Path(place) / "locale"
+    catalogue = catalogue_of(wanted) if wanted else None
+    if catalogue is not None:
+        use_catalogue(lambda: catalogue)

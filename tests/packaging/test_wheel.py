@@ -78,6 +78,8 @@ def test_the_wheel_has_every_file(wheel: Path) -> None:
     ).stdout.split()
     files = content(wheel)
     assert {name for name in tracked if (ROOT / name).exists()} <= files
+    translations = "jupyterlab_t9kjob/locale/zh_CN/LC_MESSAGES/jupyterlab_t9kjob"
+    assert {f"{translations}.mo", f"{translations}.json"} <= files
 
     settings = {f"{LABEXTENSION}/schemas/jupyterlab_t9kjob/{file.name}" for file in PACKAGE.glob("schema/*.json")}
     entry = json.loads((PACKAGE / "labextension/package.json").read_text())["jupyterlab"]["_build"]["load"]

@@ -16,7 +16,7 @@ import { run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 import {
   anyOf,
-  choosePseudo,
+  chooseLanguage,
   dataOf,
   inPseudo,
   pseudoPack,
@@ -88,7 +88,7 @@ test.describe('in a language that nobody speaks', () => {
 
   test.beforeAll(async () => {
     lab = new OwnLab('pseudo', { env: { PYTHONPATH: pseudoPack() } });
-    choosePseudo(lab.settings);
+    chooseLanguage(lab.settings);
     await lab.start();
   });
 

@@ -231,5 +231,5 @@ export function formatMetric(value: number): string {
 
 /** Add a full stop to a text that has no closing punctuation. */
 function withStop(text: string): string {
-  return text === '' || /[.…:!?]$/.test(text) ? text : `${text}.`;
+  return text === '' || /[.…:!?。：！？]$/.test(text) ? text : `${text}.`;
 }

@@ -20,13 +20,13 @@ export function pseudoPack(): string {
   return folder;
 }
 
-/** Choose the pseudo language in a lab's folder of settings, before it starts. */
-export function choosePseudo(settings: string): void {
+/** Choose a language in a lab's folder of settings, before it starts; the pseudo language by default. */
+export function chooseLanguage(settings: string, locale = LOCALE): void {
   const plugin = path.join(settings, '@jupyterlab/translation-extension');
   mkdirSync(plugin, { recursive: true });
   writeFileSync(
     path.join(plugin, 'plugin.jupyterlab-settings'),
-    JSON.stringify({ locale: LOCALE })
+    JSON.stringify({ locale })
   );
 }
 

@@ -1,0 +1,82 @@
+/** The lab in Chinese: the package's own translations beside JupyterLab's language pack; nothing is cut off. */
+import { expect, test } from '@playwright/test';
+import { mkdirSync, writeFileSync } from 'fs';
+import path from 'path';
+import { run } from './helpers/lab';
+import { OwnLab } from './helpers/ownLab';
+import { chooseLanguage, shownBy } from './helpers/pseudo';
+import { FAILS } from './helpers/scripts';
+
+/** Where the pictures go, for people to look at. */
+const PICTURES = path.resolve(__dirname, '../../build/ui/chinese');
+
+let lab: OwnLab;
+
+test.beforeAll(async () => {
+  lab = new OwnLab('chinese-lab');
+  chooseLanguage(lab.settings, 'zh_CN');
+  mkdirSync(PICTURES, { recursive: true });
+  await lab.start();
+});
+
+test.afterAll(() => lab.kill());
+
+test('six screens are Chinese and nothing is cut off', async ({ page }) => {
+  const script = path.join(lab.root, 'fails.py');
+  writeFileSync(script, FAILS);
+  const answer = await page.request.post(`${lab.url}/t9kjob/jobs`, {
+    data: {
+      request_id: `chinese-${Date.now()}`,
+      spec: {
+        name: 'fails',
+        entrypoint: { kind: 'script', value: script },
+        working_dir: lab.root,
+        torchrun: null
+      }
+    }
+  });
+  expect(answer.status(), await answer.text()).toBe(201);
+  const { id } = await answer.json();
+  await page.goto(`${lab.url}/lab?reset`);
+  await page.locator('.jp-Launcher-body').waitFor();
+
+  const see = async (name: string, part: string, shows: string) => {
+    const panel = page.locator(part).filter({ visible: true, hasText: shows });
+    await panel.first().waitFor();
+    expect((await shownBy(panel.first(), /./gu)).cut, name).toEqual([]);
+    for (const theme of ['Dark', 'Light']) {
+      await run(page, 'apputils:change-theme', {
+        theme: `JupyterLab ${theme}`
+      });
+      await expect(page.locator('body')).toHaveAttribute(
+        'data-jp-theme-light',
+        String(theme === 'Light')
+      );
+      await page.screenshot({ path: `${PICTURES}/${name}-${theme}.png` });
+    }
+  };
+  await run(page, 'tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
+  await see('sidebar', '.jp-t9k-Monitor', '失败');
+  for (const [tab, shows] of [
+    ['overview', '入口'],
+    ['replicas', '副本'],
+    ['logs', '日志']
+  ]) {
+    await run(page, 't9kjob:open-job', { id, tab });
+    await see(tab, '.jp-t9k-Job', shows);
+  }
+  await run(page, 't9kjob:open-all-jobs');
+  await see('all-jobs', '.jp-t9k-AllJobs', '作业');
+  await run(page, 't9kjob:launch', { path: 'fails.py' });
+  await see('form', '.jp-t9k-Launch', '提交');
+});
+
+test('the server answers in Chinese', async ({ request }) => {
+  const answer = await request.get(`${lab.url}/t9kjob/jobs/local%3A%3Aa%3Ab`);
+  expect(answer.status()).toBe(404);
+  expect((await answer.json()).message).toMatch(/作业/);
+  const settings = await request.get(
+    `${lab.url}/lab/api/settings/jupyterlab_t9kjob:plugin`
+  );
+  expect((await settings.json()).schema.title).toMatch(/作业/);
+});
