@@ -117,7 +117,7 @@ def place_of(folder: Path | None, path: str | None, entry: Mapping[str, Any]) ->
     path
         The folder in the contents API.
     entry
-        Input or output in a run's metadata: an artifact that is not found is where the run says.
+        Input or output in a run's metadata. Its `localDir` is used if the folder is not found.
     """
     if folder is not None:
         return printable(str(folder)) if path is None else None

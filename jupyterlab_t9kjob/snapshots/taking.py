@@ -30,7 +30,7 @@ from .places import Place, Places
 from .store import FILES, read_copy
 
 _TRIES: Final = 3
-"""Number of copies that are tried while files change."""
+"""How often a copy is attempted while files change."""
 
 
 class Taking:
@@ -43,9 +43,9 @@ class Taking:
     root
         The contents root.
     home
-        Folder of our records.
+        Folder of the extension's records.
     notes
-        Notes which job uses which snapshot.
+        Records which job uses which snapshot.
     limits
         Settings of the administrator.
     """
@@ -142,12 +142,12 @@ class Taking:
     async def take(self, spec: JobSpec, engine: str, namespace: str) -> Admission:
         """Copy the code of a job, unless the copy exists; keep the copy until the admission is finished.
 
-        Of a git repository, the commit is determined.
+        A git repository is not copied: only the commit that the job checks out is determined.
 
         Parameters
         ----------
         spec, engine, namespace
-            The job, whose source is a snapshot.
+            The job, whose source is a snapshot or a git repository.
 
         Raises
         ------
@@ -197,7 +197,7 @@ class Taking:
         raise AssertionError
 
     def _write_patch(self, place: Place, commit: Commit, files: list[StoredFile]) -> None:
-        """Keep the differences from the commit with the copy; without them only the list of files is known."""
+        """Store the differences from the commit beside the copy. Without them, only the list of files is known."""
         blobs = commits.blobs_of(place.folder, commit.id)
         if blobs is None:
             return

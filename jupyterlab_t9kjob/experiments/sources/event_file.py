@@ -208,7 +208,7 @@ class Events:
             self.first_time = self.position(tag, len(scalars.values) - len(values)).time
 
     def bounds(self, tag: str) -> tuple[Position, Position]:
-        """Return positions that no scalar of a tag is below or above; None where that is not known."""
+        """Return lower and upper bounds of the positions of a tag's scalars; None where a bound is not known."""
         scalars = self.scalars[tag]
         each: list[tuple[Position, Position]] = []
         for records in scalars.records:

@@ -60,7 +60,7 @@ class Filled:
     recorder: RecorderOffer | None = None
 
     def with_launch(self, launched: Launched | None) -> Filled:
-        """Return the form with what the line that launches the script says; unchanged without such a line."""
+        """Return the form with the settings of the command that launches the script; unchanged for `launched` None."""
         if launched is None:
             return self
         return replace(self, spec=launched.applied(self.spec), notes=[*self.notes, *launched.notes()])
@@ -142,7 +142,7 @@ class ClusterForm:
         return Filled(spec, runs, root, notes)
 
     async def _names(self) -> set[str]:
-        """Return the names of the jobs in the namespace: those of this engine, and of all whose replicas are pods."""
+        """Return the names of the namespace's jobs of this engine and of all engines whose replicas are pods."""
         jobs = await self._jobs.jobs(Query())
         return names_of(
             job

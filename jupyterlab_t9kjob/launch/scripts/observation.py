@@ -1,4 +1,4 @@
-"""Reads the facts of `observed`, which tell how a script trains, from the syntax tree of a module."""
+"""Reads from a module's syntax tree how the script trains; `observed` defines the facts."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ WRAPPERS: Final = frozenset(
         *("to_absolute_path", "basename", "with_suffix", "replace", "get", "getenv", "device"),
     )
 )
-"""Functions whose result is made of their arguments."""
+"""Functions such as ``Path``, whose result is derived from their arguments: the arguments are read instead."""
 
 
 def observe(tree: ast.Module) -> Observed:
-    """Return the facts about a module; those up to a limit if it is very large or deeply nested."""
+    """Return the facts about a module. If it is very large or deeply nested, later parts of it are not read."""
     reading = _Reading()
     try:
         reading.block(tree.body, (None, None), frozenset(), main=False)

@@ -65,7 +65,7 @@ async def _claims(api: KubeApi, namespace: str) -> list[dict[str, Any]]:
 
 
 async def _require_namespace(api: KubeApi, namespace: str) -> None:
-    """Raise `FieldError` if there is no such namespace, of which the API server lists empty collections."""
+    """Raise `FieldError` if a namespace does not exist. The API server lists such a namespace as an empty one."""
     try:
         await api.get(f"/api/v1/namespaces/{namespace}")
     except ApiError as error:

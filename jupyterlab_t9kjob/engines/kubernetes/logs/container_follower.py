@@ -52,7 +52,7 @@ LAST_WORDS_SECONDS: Final = 5.0
 CONFIRM_SECONDS: Final = 2.0
 """Time that the API server may take to learn from the kubelet that the container has started another run."""
 QUIET_SECONDS: Final = 0.3
-"""A stream that brings nothing for so long has brought all that was there."""
+"""A stream that brings no data for so long has delivered all output that existed at its start."""
 GIVE_UP_SECONDS: Final = 600.0
 """Time for which a node may fail to give the log of an ended run before the log counts as lost."""
 
@@ -136,7 +136,7 @@ class ContainerFollower:
         self._changed.set()
 
     async def run(self) -> None:
-        """Keep the log until it is complete; cancelled when the log is no longer wanted."""
+        """Follow the log until it is complete. The caller cancels this task when the log is no longer needed."""
         end, end_silence = self._api.on_wake(self._retry), self._api.silence.listen(self._perhaps_silent)
         try:
             while True:
@@ -378,10 +378,10 @@ class ContainerFollower:
 
 
 def _is_of_later_run(spool: Spool, run: ContainerRun) -> bool:
-    """Return True if a spool has the lines of the run after an ended one, whose log has just been read.
+    """Return True if the log that was requested for an ended run has the lines of the next run instead.
 
-    The node can start the next run before the API server knows that this one has ended, and gives the log of its newest
-    run.
+    A node returns the log of its newest run. It can start that run before the API server knows that this one has
+    ended.
     """
     return (
         spool.first is not None

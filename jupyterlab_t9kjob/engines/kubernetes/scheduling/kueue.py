@@ -81,8 +81,8 @@ class KueueHold:
 def overlooked(manifest: Json, *, now: float) -> bool:
     """Return True if Kueue does not manage a suspended job that has no Workload.
 
-    Kueue suspends a new job of its queues and makes a Workload within moments. A job without one that a lab has paused
-    was therefore not managed by Kueue before either.
+    Kueue suspends a new job of its queues and makes a Workload within moments. A job that a lab paused and that has no
+    Workload was therefore not managed by Kueue before the pause either.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def _evicted_because(evicted: Json) -> Text | None:
 
 
 def _not_admitted(hold: KueueHold) -> Reason:
-    """Return the reason of a job about which Kueue says nothing more."""
+    """Return the reason of a job that waits in its queue without a message of Kueue."""
     return made("InQueue", _("Waits in queue {queue} for Kueue to let it in", queue=hold.queue_name), _STARTS)
 
 
@@ -255,7 +255,7 @@ def _no_queue(hold: KueueHold, kind: str, name: str, *, missing: bool) -> Reason
 
 
 def _lack(hold: KueueHold, message: str) -> Reason | None:
-    """Return the reason of a job whose queue has too little quota, free or at all."""
+    """Return the reason of a job whose queue has too little free quota, or too little quota in total."""
     above = [(match, amount(match["most"])) for match in _ABOVE.finditer(message[:20_000])]
     lacks = [(match, amount(match["more"])) for match in _LACKS.finditer(message[:20_000])]
     if lacks:

@@ -115,7 +115,7 @@ class SweepTurn:
         return ("SweepStopped", {"job": name}) if isinstance(name, str) and failed.get("uid") != self._uid else None
 
     def note_end(self, outcome: Outcome) -> None:
-        """Let the other jobs of the sweep know of a failure by itself, at the deadline, or of the supervisor."""
+        """Let the sweep's other jobs know if this job failed by itself or at its deadline, or lost its supervisor."""
         failed = outcome["ended_by"] in ("itself", "deadline") or outcome["code"] == "SupervisorLost"
         if self._sweep is not None and outcome["phase"] == "Failed" and failed:
             self._note_failed(self._own_note())

@@ -1,8 +1,8 @@
 """Proxy to a cluster from the environment, as kubectl reads it.
 
 The rules are those of Go's ``golang.org/x/net/http/httpproxy``: ``HTTPS_PROXY`` and ``NO_PROXY`` with domains,
-addresses, networks and ports. Python's own reading of ``NO_PROXY`` lacks networks, by which clusters are commonly
-exempt.
+addresses, networks and ports. Python's own reading of ``NO_PROXY`` does not know networks such as
+``10.0.0.0/8``, with which clusters are commonly excluded from the proxy.
 """
 
 from __future__ import annotations
