@@ -31,7 +31,7 @@ class JsonList(List):  # type: ignore[type-arg]
         return value if isinstance(value, list) else super().from_string_list(s_list)
 
     def item_from_string(self, s: str, index: int | None = None) -> Any:
-        """Return the item in a text."""
+        """Return the item in a text. The parameters are those of `traitlets.List.item_from_string`."""
         value = _parsed(s)
         return value if isinstance(value, dict) else super().item_from_string(s, index)
 

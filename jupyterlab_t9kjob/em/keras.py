@@ -34,7 +34,7 @@ class EMFitCallback(_Base):  # type: ignore[misc]
         self.run.hparams.update({**found, "lossType": name} if name else found)
 
     def on_epoch_end(self, epoch: int, logs: Mapping[str, Any] | None = None) -> None:
-        """Record the metrics of an epoch."""
+        """Record the metrics of an epoch. The parameters are those of `keras.callbacks.Callback.on_epoch_end`."""
         found = numbers(logs)
         training = {name: value for name, value in found.items() if not name.startswith("val_")}
         validation = {name[4:]: value for name, value in found.items() if name.startswith("val_")}

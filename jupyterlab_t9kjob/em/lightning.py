@@ -32,14 +32,20 @@ class EMCallback(_Base):  # type: ignore[misc]
         self._of_validation: set[str] = set()
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
-        """Record the module's hyperparameters."""
+        """Record the module's hyperparameters.
+
+        The parameters are those of `lightning.pytorch.callbacks.Callback.on_fit_start`.
+        """
         self._every = int(getattr(trainer, "log_every_n_steps", 0) or 0)
         hparams = getattr(pl_module, "hparams", None)
         if isinstance(hparams, Mapping) and trainer.is_global_zero:
             self.run.hparams.update(plain(hparams))
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
-        """Record the metrics of a step as often as Lightning logs."""
+        """Record the metrics of a step as often as Lightning logs.
+
+        The parameters are those of `lightning.pytorch.callbacks.Callback.on_train_batch_end`.
+        """
         if self._every and trainer.global_step % self._every == 0:
             other = self._of_epochs | self._of_validation
             steps = {name: value for name, value in trainer.logged_metrics.items() if name not in other}
@@ -48,7 +54,10 @@ class EMCallback(_Base):  # type: ignore[misc]
             self._log(trainer, {_without_step(name): value for name, value in steps.items()}, "train")
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
-        """Record the metrics of a validation."""
+        """Record the metrics of a validation.
+
+        The parameters are those of `lightning.pytorch.callbacks.Callback.on_validation_end`.
+        """
         if getattr(trainer, "sanity_checking", False):
             return
         train = self._of_steps | self._of_epochs
@@ -57,14 +66,20 @@ class EMCallback(_Base):  # type: ignore[misc]
         self._log(trainer, found, "val")
 
     def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Record the metrics of an epoch that are not those of its steps or of a validation."""
+        """Record the metrics of an epoch that are not those of its steps or of a validation.
+
+        The parameters are those of `lightning.pytorch.callbacks.Callback.on_train_epoch_end`.
+        """
         other = self._of_steps | self._of_validation
         found = {name: value for name, value in trainer.callback_metrics.items() if name not in other}
         self._of_epochs.update(found)
         self._log(trainer, found, "train")
 
     def on_test_epoch_end(self, trainer: Any, pl_module: Any) -> None:
-        """Record the metrics of the test."""
+        """Record the metrics of the test.
+
+        The parameters are those of `lightning.pytorch.callbacks.Callback.on_test_epoch_end`.
+        """
         self._log(trainer, trainer.callback_metrics, "test")
 
     def _log(self, trainer: Any, metrics: Mapping[str, Any], default: str) -> None:

@@ -28,12 +28,15 @@ class EMCallback(_Base):  # type: ignore[misc]
         self.run = run
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        """Record the arguments of the training. Tokens are left out by the arguments themselves."""
+        """Record the arguments of the training without their tokens, which `to_sanitized_dict` masks.
+
+        The parameters are those of `transformers.TrainerCallback.on_train_begin`.
+        """
         if state.is_world_process_zero:
             self.run.hparams.update(plain(args.to_sanitized_dict()))
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
-        """Record what the trainer logs."""
+        """Record what the trainer logs. The parameters are those of `transformers.TrainerCallback.on_log`."""
         if not state.is_world_process_zero:
             return
         found = numbers(logs)

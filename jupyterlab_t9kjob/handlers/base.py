@@ -131,7 +131,7 @@ class Answers(ExtensionHandlerMixin, _Handler):
         raise web.HTTPError(403)
 
     def log_exception(self, typ: Any, value: Any, tb: Any) -> None:
-        """Log bugs with the request's path; typed errors are answers, and the query may have a token in it."""
+        """Log untyped errors without the query (it may hold a token). The parameters are those of tornado's method."""
         where = f"{self.request.method} {self.request.path}"
         if isinstance(value, web.HTTPError):
             if value.log_message:
@@ -140,7 +140,7 @@ class Answers(ExtensionHandlerMixin, _Handler):
             self.log.error("Uncaught exception at %s", where, exc_info=(typ, value, tb))
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:
-        """Answer with the model `ApiError`."""
+        """Answer with the model `ApiError`. The parameters are those of `tornado.web.RequestHandler.write_error`."""
         if status_code == 405:
             self.set_header("Allow", ", ".join(filter(self._answers, self.SUPPORTED_METHODS)))
         error = kwargs.get("exc_info", (None, None, None))[1]
@@ -318,7 +318,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
         await WebSocketHandler.get(self, *args)
 
     def open(self, *args: Any, **kwargs: Any) -> None:
-        """Register the connection with the extension, which closes it when it stops."""
+        """Register the connection with the extension, which closes it when it stops; the arguments are not used."""
         self.app.sockets.add(self)
         if self.app.stopping:
             self.close(1001, "the server stops")

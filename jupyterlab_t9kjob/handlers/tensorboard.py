@@ -188,12 +188,23 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
 
     @guarded
     async def get(self, ident: str, path: str) -> None:
-        """Pass a request on to TensorBoard."""
+        """Pass a request on to TensorBoard.
+
+        Parameters
+        ----------
+        ident
+            Id of the TensorBoard.
+        path
+            Decoded path below the TensorBoard's address. It is not used: TensorBoard gets the path as it was encoded.
+        """
         await self._pass_on(ident)
 
     @guarded_reading
     async def post(self, ident: str, path: str) -> None:
-        """Pass a request on to TensorBoard, whose page sends POST requests for long lists of curves only."""
+        """Pass a request on to TensorBoard, whose page sends POST requests for long lists of curves only.
+
+        The parameters are those of `get`.
+        """
         await self._pass_on(ident)
 
     async def _pass_on(self, ident: str) -> None:

@@ -173,7 +173,13 @@ def go_on_reading() -> None:
 
 
 def end_with_child(_signal: int, _frame: Any) -> None:
-    """End this process when its data server ends; TensorBoard has no data without it."""
+    """End this process when its data server ends; TensorBoard has no data without it.
+
+    Parameters
+    ----------
+    _signal, _frame
+        Arguments of a signal handler; not used.
+    """
     try:
         pid, status = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:

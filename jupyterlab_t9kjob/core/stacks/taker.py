@@ -124,7 +124,7 @@ class Processes:
 
 
 def described(pid: int, variables: dict[str, str]) -> dict[str, Any]:
-    """Return what is known about a rank, given its pid and environment, before its stacks are taken."""
+    """Return what is known about a rank before its stacks are taken; the parameters are those of `by_signal`."""
 
     def number(name: str) -> int | None:
         value = variables.get(name, "")
@@ -172,7 +172,7 @@ def spied(program: str, pid: int, native: bool) -> tuple[list[dict[str, Any]], s
 
 
 def problem_of(pid: int, words: str) -> str:
-    """Return the code of the reason why py-spy failed for a process with these words on its error output."""
+    """Return the code of the reason why py-spy failed for the process `pid`; `words` is py-spy's error output."""
     lower = words.lower()
     if not status(pid):
         return "Gone"
@@ -264,7 +264,7 @@ def written_threads(text: str) -> list[dict[str, Any]]:
 
 
 def asked_traces(pid: int, variables: dict[str, str], most: int) -> list[Any]:
-    """Return what the flight recorders of a process have kept, of at most so many characters; empty without answer."""
+    """Return what the flight recorders of a process kept, up to `most` characters; empty if they do not answer."""
     folder = variables.get(TRACES_MARK, "")
     path = os.path.join(folder, f"{pid}.trace")
     try:

@@ -82,7 +82,10 @@ class Download(ApiHandler):
                 pieces.close()
 
     def finish(self, *args: Any, **kwargs: Any) -> Any:
-        """End the answer with the content type that `begin` set."""
+        """End the answer with the content type that `begin` set.
+
+        The parameters are those of `jupyter_server.base.handlers.APIHandler.finish`.
+        """
         content_type = str(self._headers.get("Content-Type", "application/json"))
         return super().finish(*args, set_content_type=content_type, **kwargs)
 
@@ -92,7 +95,15 @@ class LogFileHandler(Download):
 
     @guarded
     async def get(self, ident: str, stream: str) -> None:
-        """Send the bytes as they were written; a download has a line in place of removed bytes."""
+        """Send the bytes as they were written; a download has a line in place of removed bytes.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        stream
+            Id of the log stream.
+        """
         from ...logs.serving.archive import missing_lines
         from ...logs.serving.sources import size_of
         from ...logs.storage import cuts

@@ -115,7 +115,15 @@ class ActionHandler(ApiHandler):
 
     @guarded
     async def post(self, ident: str, action: str) -> None:
-        """Stop, pause, resume, rerun or remove a job."""
+        """Stop, pause, resume, rerun or remove a job.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        action
+            ``stop``, ``pause``, ``resume``, ``rerun`` or ``remove``.
+        """
         services = await self.app.services()
         if action == "remove":
             await services.jobs.remove(ident)

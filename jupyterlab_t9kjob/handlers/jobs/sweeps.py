@@ -58,7 +58,15 @@ class SweepActionHandler(ApiHandler):
 
     @guarded
     async def post(self, ident: str, action: str) -> None:
-        """Stop the jobs of a sweep, or create new ones for those that failed."""
+        """Stop the jobs of a sweep, or create new ones for those that failed.
+
+        Parameters
+        ----------
+        ident
+            Id of the sweep.
+        action
+            ``stop`` or ``retry``.
+        """
         services = await self.app.services()
         if action == "stop":
             self.reply(await services.sweeps.stop(ident))

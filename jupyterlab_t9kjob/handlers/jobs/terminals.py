@@ -63,7 +63,17 @@ class TerminalHandler(Socket):
         await self.connect(ident, replica, rank)
 
     def open(self, ident: str, replica: str | None, rank: str | None) -> None:
-        """Start the shell."""
+        """Start the shell.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        replica
+            Name of the replica; None for the first one that runs.
+        rank
+            Global rank as a text; None for the replica itself.
+        """
         super().open()
         self.spawn(self._run(ident, replica, None if rank is None else int(rank)))
 

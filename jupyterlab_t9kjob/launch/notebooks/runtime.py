@@ -171,7 +171,7 @@ def run(name: str, text: str, names: "dict[str, Any]", key: str = "") -> None:
 
 
 def run_cell(name: str, text: str, names: "dict[str, Any]") -> None:
-    """Run a cell as Jupyter does: `await` and `from __future__` work in it."""
+    """Run a cell as Jupyter does: `await` and `from __future__` work in it. The parameters are those of `run`."""
     name = os.path.join(state["folder"], name)
     state["cell"] = name
     text = text[1:]  # In the script, the text begins with a line break.
@@ -303,7 +303,7 @@ def pip(words: str, names: "dict[str, Any]", own: "dict[str, Any]") -> None:
 
 
 def script(text: str, program: str, names: "dict[str, Any]") -> None:
-    """Run the text of a cell with a shell."""
+    """Run the text of a cell as the input of the shell command `program`."""
     call(filled(program, names, {}), input=text.encode())
 
 

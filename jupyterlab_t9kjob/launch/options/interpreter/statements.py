@@ -141,7 +141,7 @@ class Interpreter(Calls):
         self.assign(node.target, operators.binary(node.op, target, value), scope)
 
     def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
-        """Bind the names, attributes or items of a target of an assignment or loop."""
+        """Bind a target of an assignment or loop; the parameters are those of `Expressions.assign`."""
         if isinstance(target, ast.Attribute):
             self.set_attribute(self.need(target.value, scope), target.attr, value)
         elif isinstance(target, ast.Subscript):
