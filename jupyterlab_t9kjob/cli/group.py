@@ -28,6 +28,7 @@ COMMANDS: Final = {
     "open": "lab",
     "top": "cluster",
     "data": "cluster",
+    "runs": "runs",
     "doctor": "doctor",
     "completion": "completion",
 }

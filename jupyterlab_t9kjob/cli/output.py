@@ -22,8 +22,11 @@ COLORS: Final = {
     "Resuming": "yellow",
     "Paused": "magenta",
     "Unknown": "magenta",
+    "Complete": "green",
+    "Error": "red",
+    "Stale": "yellow",
 }
-"""Colors of phases; other texts use the color of the phase that they resemble."""
+"""Colors of phases and of the statuses of runs; other texts use the color of the phase that they resemble."""
 NARROWEST: Final = 6
 GAP: Final = "  "
 NONE: Final = "-"

@@ -124,3 +124,9 @@ def place_of(folder: Path | None, path: str | None, entry: Mapping[str, Any]) ->
     local = entry.get("localDir")
     is_place = isinstance(local, str) and local.startswith("/") and len(local) <= _LONGEST_PATH
     return printable(str(local)) if is_place else None
+
+
+def real_folders(top: Path, root: Path) -> tuple[Path, Path, bool]:
+    """Return the real paths of a folder and of the contents root, and True if the folder exists (blocking)."""
+    real = Path(os.path.realpath(top))
+    return real, Path(os.path.realpath(root)), os.path.isdir(real)  # noqa: PTH112 (a name may be too long)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from ..core.errors import JobError, NotFound
 from ..core.job import Checkpoints, JobSummary
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
-from ..core.translation import Text, _
+from ..core.translation import _
 from ..jobs.checkpoints import checkpoints_of
 from ..jobs.service import JobService
 from . import removal
@@ -41,6 +40,7 @@ from .model import (
 )
 from .notes import Note, Notes
 from .of_jobs.runs import JobRuns
+from .places import real_folders
 from .rows import Cells, Rows
 from .status import Jobs, status_of
 from .table import columns_of, metrics_of
@@ -58,7 +58,7 @@ FIRST_SECONDS: Final = 0.5
 BATCH_SECONDS: Final = 0.5
 """Time for which changes are collected for one answer during a search."""
 MOST_UNREADABLE: Final = 50
-
+LEFT_OUT: Final = _("The search ended early: the folder has too many files or is too deep. Open a folder below it.")
 
 FindTarget = Callable[[str], Awaitable[removal.Target | None]]
 """Returns the folder of an artifact by its id; None if there is no such artifact."""
@@ -126,6 +126,21 @@ class Experiments:
         jobs = Jobs(await self._jobs.jobs())
         return await asyncio.to_thread(self._table, top, revision, metrics, curves, jobs)
 
+    async def searched(self, folder: str, metrics: list[str]) -> bytes:
+        """Return a `RunTable` of the runs below a folder after one complete search, as JSON: for a program that ends.
+
+        Parameters
+        ----------
+        folder
+            Path in the contents API.
+        metrics
+            Metrics whose summaries are wanted.
+        """
+        top = await self.folder(folder)
+        await self.library.search(top)
+        await self.job_runs.update()
+        return await asyncio.to_thread(self._table, top, -1, metrics, [], Jobs(await self._jobs.jobs()))
+
     def _table(self, top: Path, revision: int, metrics: list[str], curves: list[str], jobs: Jobs) -> bytes:
         library = self.library
         current = library.revision
@@ -152,7 +167,7 @@ class Experiments:
             columns=columns_of(readable, counts),
             unreadable=unreadable[:MOST_UNREADABLE],
             unreadable_count=len(unreadable),
-            left_out=None if area.complete else _left_out(),
+            left_out=None if area.complete else LEFT_OUT,
             index_problem=library.index_problem,
         )
         head = table.model_dump_json()
@@ -301,7 +316,7 @@ class Experiments:
             If there is no such folder.
         """
         top = self.root.disk(path, "/folder")
-        real, base, exists = await on_disk(top, _real, top, self.root.folder)
+        real, base, exists = await on_disk(top, real_folders, top, self.root.folder)
         if not real.is_relative_to(base):
             raise outside(path, self.root.folder, "/folder", real)
         if not exists:
@@ -383,12 +398,3 @@ class Experiments:
                     changed.append(known)
         if changed:
             self.library.publish(changed)
-
-
-def _real(top: Path, root: Path) -> tuple[Path, Path, bool]:
-    real = Path(os.path.realpath(top))
-    return real, Path(os.path.realpath(root)), os.path.isdir(real)  # noqa: PTH112 (a name may be too long)
-
-
-def _left_out() -> Text:
-    return _("The search ended early: the folder has too many files or is too deep. Open a folder below it.")

@@ -64,19 +64,25 @@ def running_lab() -> str:
     NotFound
         If no server runs.
     """
-    import psutil
-    from jupyter_core.paths import jupyter_runtime_dir
-
-    found: list[tuple[float, str]] = []
-    for path in Path(jupyter_runtime_dir()).glob("jpserver-*.json"):
-        try:
-            facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            if psutil.pid_exists(int(facts["pid"])):
-                found.append((path.stat().st_mtime, str(facts["url"])))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue  # The file of a server that ends, or that was killed.
+    found = running_servers()
     if not found:
         raise NotFound(
             _("No JupyterLab of yours runs on this machine."), code="NoLab", hint=_("Start one: jupyter lab")
         )
-    return max(found)[1]
+    return str(found[0]["url"])
+
+
+def running_servers() -> list[dict[str, Any]]:
+    """Return the facts about the Jupyter servers of this user on this machine, the last one first (blocking)."""
+    import psutil
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    found: list[tuple[float, dict[str, Any]]] = []
+    for path in Path(jupyter_runtime_dir()).glob("jpserver-*.json"):
+        try:
+            facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            if psutil.pid_exists(int(facts["pid"])) and facts["url"]:
+                found.append((path.stat().st_mtime, facts))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue  # The file of a server that ends, or that was killed.
+    return [facts for _time, facts in sorted(found, key=lambda each: each[0], reverse=True)]

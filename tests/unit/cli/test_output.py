@@ -138,7 +138,7 @@ def test_no_command_prints_only_the_help(words: list[str], capsys: pytest.Captur
     assert shown.startswith("Usage:") and shown.count("Usage:") == 1 and "Error" not in shown
 
 
-INNER = {"top": ["nodes", "jobs"], "data": ["list"]}
+INNER = {"top": ["nodes", "jobs"], "data": ["list"], "runs": ["list", "get"]}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
