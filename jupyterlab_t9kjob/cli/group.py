@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "top": "cluster",
     "data": "cluster",
     "runs": "runs",
+    "tensorboard": "tensorboard",
     "doctor": "doctor",
     "completion": "completion",
 }

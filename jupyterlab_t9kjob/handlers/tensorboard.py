@@ -13,7 +13,7 @@ from tornado.iostream import StreamClosedError
 
 from ..core.errors import FieldError, JobError, TooLarge
 from ..core.translation import _, translated
-from ..tensorboard.proxy import GoneError, UnreachableError, below, pass_on
+from ..tensorboard.proxy import GoneError, UnreachableError, browser_headers, pass_on
 from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
 
 if TYPE_CHECKING:
@@ -231,15 +231,10 @@ class TensorBoardPageHandler(Answers, JupyterHandler):
 
     def _begin(self, code: int, headers: httputil.HTTPHeaders, prefix: str, base: str) -> None:
         self.set_status(code)
-        # The server's own policies stay as well; browsers apply all of them.
-        policies = headers.get_list("Content-Security-Policy")
-        if headers.get("Content-Type", "").startswith("image/"):
-            policies.append("sandbox")  # A logged SVG must not run scripts with the permissions of this origin.
-        for name, value in headers.items():
-            if name != "Content-Security-Policy":
-                self.set_header(name, below(value, prefix, base) if name == "Location" else value)
-        for policy in policies:
-            self.add_header("Content-Security-Policy", policy)
+        for name, value in browser_headers(headers, prefix, base).get_all():
+            # The server's own policies stay as well; browsers apply all of them.
+            add = self.add_header if name == "Content-Security-Policy" else self.set_header
+            add(name, value)
 
     async def _send(self, chunk: bytes) -> None:
         self.write(chunk)

@@ -183,6 +183,27 @@ async def _exchange(
         stream.close()
 
 
+def browser_headers(headers: httputil.HTTPHeaders, prefix: str, base: str) -> httputil.HTTPHeaders:
+    """Return the headers of an answer as the browser gets them.
+
+    Parameters
+    ----------
+    headers
+        TensorBoard's headers.
+    prefix
+        Prefix of the endpoint.
+    base
+        Path of TensorBoard's root for the browser, with a slash at the end.
+    """
+    result = httputil.HTTPHeaders()
+    for name, value in headers.get_all():
+        result.add(name, below(value, prefix, base) if name == "Location" else value)
+    if headers.get("Content-Type", "").startswith("image/"):
+        # A logged SVG must not run scripts with the permissions of the page's origin.
+        result.add("Content-Security-Policy", "sandbox")
+    return result
+
+
 def below(location: str, prefix: str, base: str) -> str:
     """Return the target of a redirect for the browser, which is always below `base`.
 

@@ -12,6 +12,8 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,6 +217,32 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
         assert json.loads(run("list", "-o", "json").stdout) == {"jobs": []}
     finally:
         lab.kill()
+
+
+def test_a_tensorboard_until_it_is_interrupted(run: Run, folder: Path) -> None:
+    (folder / "work" / "runs").mkdir()
+    board = subprocess.Popen(
+        [*PROGRAM, "tensorboard", "runs", "--home", str(folder / "home")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=_interruptible,
+    )
+    try:
+        assert board.stdout is not None
+        address = board.stdout.readline().strip()
+        with urllib.request.urlopen(f"{address}data/environment", timeout=300) as answer:
+            assert "version" in json.load(answer)
+        with urllib.request.urlopen(address, timeout=300) as answer:
+            assert b"TensorBoard" in answer.read()
+        secret = address.rstrip("/").rpartition("/")[2]
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(address.replace(secret, "guess"), timeout=300)
+        board.send_signal(signal.SIGINT)
+        _rest, said = board.communicate(timeout=240)
+        assert board.returncode == 130 and "Ctrl-C" in said and "Traceback" not in said, said
+    finally:
+        board.kill()
 
 
 def test_a_pipe_that_closes_is_no_error(folder: Path) -> None:
