@@ -53,7 +53,7 @@ class ArtifactPreviewHandler(ApiHandler):
         """Return the preview of a file."""
         path = self.get_query_argument("path", strip=False)
         services = await self.app.services()
-        self.reply(await services.artifacts.preview(ident, path))
+        self.reply(await services.artifacts.preview(ident, path, as_text=self.switch("text")))
 
 
 class ArtifactChecksumHandler(ApiHandler):

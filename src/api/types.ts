@@ -5703,6 +5703,12 @@ export interface components {
              * @default null
              */
             text: string | null;
+            /**
+             * Has Text
+             * @description True for a table whose file is text, which `text=true` shows as it is.
+             * @default false
+             */
+            has_text: boolean;
             /** Columns */
             columns: string[];
             /** Rows */
@@ -14537,6 +14543,7 @@ export interface operations {
         parameters: {
             query: {
                 path: string;
+                text?: boolean;
             };
             header?: never;
             path: {

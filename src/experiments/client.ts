@@ -122,9 +122,10 @@ export class ExperimentsClient extends HttpClient {
     return this._url(['experiments', 'artifacts', id, 'archive']);
   }
 
-  /** Return the preview of a file of an artifact. */
-  preview(id: string, path: string): Promise<Preview> {
-    return this._get(['experiments', 'artifacts', id, 'preview'], { path });
+  /** Return the preview of a file of an artifact; with `text`, that of a table in a text file is its text. */
+  preview(id: string, path: string, text = false): Promise<Preview> {
+    const query = text ? { path, text } : { path };
+    return this._get(['experiments', 'artifacts', id, 'preview'], query);
   }
 
   /** Return the address from which a file of an artifact is downloaded, or shown as an image. */

@@ -62,6 +62,13 @@ async def test_files_are_previewed_downloaded_and_summed(
     route = ("experiments", "artifacts", recorded.model)
     preview = (await api("GET", *route, "preview", path="notes.md")).json
     assert (preview["kind"], preview["text"]) == ("markdown", "# Notes")
+    (recorded.folder / "classes.csv").write_text("class,images\nForest,600\n")
+    table = (await api("GET", *route, "preview", path="classes.csv")).json
+    assert (table["kind"], table["columns"], table["has_text"]) == ("table", ["class", "images"], True)
+    text = (await api("GET", *route, "preview", path="classes.csv", text="true")).json
+    assert (text["kind"], text["text"]) == ("text", "class,images\nForest,600\n")
+    assert (await api("GET", *route, "preview", path="classes.csv", text="yes")).status == 400
+    (recorded.folder / "classes.csv").unlink()
     (recorded.folder / "x.svg").write_text("<svg><script>alert(1)</script></svg>")
     image = await api("GET", *route, "file", path="x.svg")
     assert image.headers["Content-Disposition"].startswith("attachment")

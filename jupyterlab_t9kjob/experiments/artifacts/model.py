@@ -122,6 +122,7 @@ class Preview(Model):
     size: int = Field(description="Bytes of the file.")
     truncated: bool = Field(False, description="True if the preview is not the whole file.")
     text: str | None = None
+    has_text: bool = Field(False, description="True for a table whose file is text, which `text=true` shows as it is.")
     columns: list[str] = Field(default_factory=list)
     rows: list[list[Value]] = Field(default_factory=list)
     tensors: list[Tensor] = Field(default_factory=list)

@@ -69,7 +69,7 @@ def media_type(path: str) -> str:
     return IMAGES.get(PurePosixPath(path).suffix.lower(), "application/octet-stream")
 
 
-def read_preview(file: BinaryIO, path: str, size: int) -> Preview:
+def read_preview(file: BinaryIO, path: str, size: int, *, as_text: bool = False) -> Preview:
     """Return the preview of a file (blocking).
 
     Parameters
@@ -80,8 +80,12 @@ def read_preview(file: BinaryIO, path: str, size: int) -> Preview:
         Its path; the suffix decides the kind.
     size
         Its size in bytes.
+    as_text
+        True to show a table in a text file as text. Other files are shown as they are without it.
     """
     kind = kind_of(path)
+    if as_text and kind == "table" and PurePosixPath(path).suffix.lower() != PARQUET:
+        return _text(file, size, "text")
     try:
         if kind == "tensors":
             return read_header(file, size)
@@ -133,6 +137,7 @@ def _table(file: BinaryIO, size: int, suffix: str) -> Preview:
     return Preview(
         kind="table",
         size=size,
+        has_text=True,
         truncated=size > len(content) or len(rows) > MOST_ROWS or len(columns) > MOST_COLUMNS,
         columns=[printable(column) for column in columns[:MOST_COLUMNS]],
         rows=cells,

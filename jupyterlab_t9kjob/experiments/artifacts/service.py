@@ -125,7 +125,7 @@ class Artifacts:
         folder = await self._folder(ident)
         return folder, await on_disk(folder, open_file, folder, path, await self._places())
 
-    async def preview(self, ident: str, path: str) -> Preview:
+    async def preview(self, ident: str, path: str, *, as_text: bool = False) -> Preview:
         """Return the preview of a file. Raises `NotFound`.
 
         Parameters
@@ -134,9 +134,11 @@ class Artifacts:
             Id of the artifact.
         path
             Path in the artifact.
+        as_text
+            True to show a table in a text file as text.
         """
         folder = await self._folder(ident)
-        return await on_disk(folder, _preview, folder, path, await self._places())
+        return await on_disk(folder, _preview, folder, path, as_text, await self._places())
 
     async def checksum(self, ident: str, path: str) -> Checksum:
         """Return the checksums of a file, which is read to its end. Cancelling the task ends the work.
@@ -271,9 +273,9 @@ def _all_artifacts(graph: FlowGraph, root: ContentsRoot) -> dict[str, Path]:
     return found
 
 
-def _preview(folder: Path, path: str, places: Places) -> Preview:
+def _preview(folder: Path, path: str, as_text: bool, places: Places) -> Preview:
     with open_file(folder, path, places) as file:
-        return read_preview(file, path, os.fstat(file.fileno()).st_size)
+        return read_preview(file, path, os.fstat(file.fileno()).st_size, as_text=as_text)
 
 
 def _advance(work: Generator[None, None, Checksum]) -> Checksum | None:

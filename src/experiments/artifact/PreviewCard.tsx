@@ -11,8 +11,11 @@ import { CopyButton } from '../../ui/CopyButton';
 import { Icon } from '../../ui/Icon';
 import { FileIcon } from './FileList';
 import { Markdown, RenderMarkdown } from './Markdown';
-import { ArtifactModel } from './model';
+import { Answer, ArtifactModel } from './model';
 import { PreviewTable, PreviewText, Tensors } from './previewParts';
+
+/** What a file is shown as, besides text. */
+type Form = 'page' | 'table';
 
 interface IPreviewCardProps {
   file: ArtifactFile;
@@ -25,13 +28,10 @@ interface IPreviewCardProps {
 /** A file: its facts, its preview, its download and checksums. */
 export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
   const { file, model, renderMarkdown, trans } = props;
-  const preview = model.preview(file.path);
-  const [asText, setAsText] = React.useState(false);
-  const isPage =
-    preview !== undefined &&
-    !(preview instanceof ApiError) &&
-    preview.kind === 'markdown' &&
-    renderMarkdown !== null;
+  const asText = model.showsText(file.path);
+  const own = model.preview(file.path);
+  const form = formOf(own, renderMarkdown !== null);
+  const preview = asText && form === 'table' ? model.tableText(file.path) : own;
   const label = trans.__('Download %1', file.path);
   return (
     <section className="jp-t9k-Preview" aria-label={file.path}>
@@ -39,15 +39,18 @@ export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
         <FileIcon kind={file.kind} />
         <h3>{file.path}</h3>
         <span className="jp-t9k-secondary">{formatBytes(file.size)}</span>
-        {isPage && (
-          <Segments<'page' | 'text'>
+        {form && (
+          <Segments<Form | 'text'>
             aria-label={trans.__('View of %1', file.path)}
             segments={[
-              { value: 'page', label: trans.__('Page') },
+              {
+                value: form,
+                label: form === 'page' ? trans.__('Page') : trans.__('Table')
+              },
               { value: 'text', label: trans.__('Text') }
             ]}
-            value={asText ? 'text' : 'page'}
-            onChange={value => setAsText(value === 'text')}
+            value={asText ? 'text' : form}
+            onChange={value => model.setShowsText(file.path, value === 'text')}
           />
         )}
         <a
@@ -76,6 +79,17 @@ export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
       <Checksums {...props} />
     </section>
   );
+}
+
+/** Return the form that a file has besides text; null if it has none, or is not read yet. */
+function formOf(preview: Answer<Preview>, rendersPages: boolean): Form | null {
+  if (!preview || preview instanceof ApiError) {
+    return null;
+  }
+  if (preview.kind === 'markdown' && rendersPages) {
+    return 'page';
+  }
+  return preview.has_text ? 'table' : null;
 }
 
 function Content({

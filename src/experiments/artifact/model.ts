@@ -96,6 +96,7 @@ export class ArtifactModel implements IDisposable {
       this._detail = await this.client.artifact(this.id);
       this._failure = null;
       this._previews.clear();
+      this._texts.clear();
       this._checksums.clear();
     } catch (error) {
       this._failure = expectApiError(error);
@@ -121,6 +122,31 @@ export class ArtifactModel implements IDisposable {
       void this._read(this._previews, path, this.client.preview(this.id, path));
     }
     return this._previews.get(path);
+  }
+
+  /** Return the preview of a table as text; it is read when it is asked for first. */
+  tableText(path: string): Answer<Preview> {
+    if (!this._texts.has(path)) {
+      this._texts.set(path, undefined);
+      const answer = this.client.preview(this.id, path, true);
+      void this._read(this._texts, path, answer);
+    }
+    return this._texts.get(path);
+  }
+
+  /** Return true if the user chose to see the text of a page or table. */
+  showsText(path: string): boolean {
+    return this._asText.has(path);
+  }
+
+  /** Show a page or table as text, or as what it is. */
+  setShowsText(path: string, asText: boolean): void {
+    if (asText) {
+      this._asText.add(path);
+    } else {
+      this._asText.delete(path);
+    }
+    this._changed.emit();
   }
 
   /** Return the checksums of a file; null if they were not asked for. */
@@ -156,6 +182,8 @@ export class ArtifactModel implements IDisposable {
 
   private readonly _changed = new Signal<this, void>(this);
   private readonly _previews = new Map<string, Answer<Preview>>();
+  private readonly _texts = new Map<string, Answer<Preview>>();
+  private readonly _asText = new Set<string>();
   private readonly _checksums = new Map<string, Answer<Checksum>>();
   private _detail: ArtifactDetail | null = null;
   private _failure: ApiError | null = null;

@@ -159,6 +159,24 @@ def test_tables_have_a_thousand_rows() -> None:
     assert preview("a.csv", b'"' + b"x" * 200_000).problem
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("a.csv", b"a,b\n1,2\n", "text"),
+        ("a.TSV", b"a\tb\n", "text"),
+        ("a.jsonl", b"{", "text"),
+        ("a.csv", b"a,\0", "none"),
+        ("a.md", b"# A", "markdown"),
+        ("a.parquet", b"PAR1", "none"),
+        ("a.png", b"", "image"),
+    ],
+)
+def test_a_table_in_a_text_file_is_also_text(name: str, content: bytes, kind: str) -> None:
+    shown = read_preview(io.BytesIO(content), name, len(content), as_text=True)
+    assert (shown.kind, shown.has_text) == (kind, False)
+    assert kind != "text" or shown.text == content.decode()
+
+
 def test_tensors_are_read_from_the_header_only() -> None:
     weight = {"dtype": "F32", "shape": [10, 4], "data_offsets": [0, 160]}
     shown = preview("m.safetensors", safetensors({"__metadata__": {"format": "pt"}, "head.weight": weight}), 10_000)

@@ -30,7 +30,8 @@ function detailOf(files: ArtifactFile[]): ArtifactDetail {
 }
 
 const PREVIEW = {
-  ...{ size: 100, truncated: false, text: null, columns: [], rows: [] },
+  ...{ size: 100, truncated: false, text: null, has_text: false },
+  ...{ columns: [], rows: [] },
   ...{ tensors: [], tensor_count: 0, parameter_count: 0, facts: {} },
   problem: null
 };
@@ -135,6 +136,44 @@ describe('the page of an artifact', () => {
       fireEvent.click(screen.getByRole('button', { name: 'none' }));
     });
     screen.getByText('The file is not text.');
+  });
+
+  it('switches between table and text, and keeps the choice', async () => {
+    client.preview.mockImplementation(async (_id, path, text) =>
+      text
+        ? { ...PREVIEW, kind: 'text', text: `a,b\n1,${HOSTILE}` }
+        : {
+            ...{ ...PREVIEW, kind: 'table', has_text: path === 'a.csv' },
+            ...{ columns: ['a', 'b'], rows: [['1', path]] }
+          }
+    );
+    const kind = 'table';
+    await show([file('a.csv', { kind }), file('b.parquet', { kind })]);
+    const group = screen.getByRole('radiogroup'); // none at the binary file
+    expect(group.getAttribute('aria-label')).toBe('View of a.csv');
+    expect(client.preview).toHaveBeenCalledTimes(2); // the text only if asked for
+    const table = screen.getByRole('radio', { name: 'Table' });
+    await act(async () => {
+      fireEvent.keyDown(table, { key: 'ArrowRight' });
+    });
+    const text = (): HTMLElement => screen.getByText(/^a,b\s1,<img/);
+    expect([text().tagName, text().tabIndex]).toEqual(['PRE', 0]);
+    expect(document.activeElement?.textContent).toBe('Text');
+    const tables = (): number =>
+      document.querySelectorAll('.jp-t9k-Preview table').length;
+    expect(tables()).toBe(1);
+    const open = async (name: string): Promise<void> => {
+      await act(async () => {
+        fireEvent.click(screen.getByRole('button', { name }));
+      });
+    };
+    await open('b.parquet');
+    await open('a.csv');
+    expect(text().tagName).toBe('PRE');
+    expect(client.preview).toHaveBeenCalledTimes(3);
+    expect(tables()).toBe(0);
+    fireEvent.click(screen.getByRole('radio', { name: 'Table' }));
+    expect(tables()).toBe(1);
   });
 
   it('says that it is gone, and can be read again', async () => {
