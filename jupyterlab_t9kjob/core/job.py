@@ -340,6 +340,11 @@ class CheckpointFile(Model):
     path: str = Field(description="Path in the contents API.")
     time: Time = Field(description="Time of the last change.")
     size: int = Field(0, description="Bytes.")
+    resume: Fix | None = Field(
+        None,
+        description="The change of the spec by which a clone of the job resumes from the file; null if none is known, "
+        "and after the newest 20.",
+    )
 
 
 class Checkpoints(Model):
@@ -352,6 +357,8 @@ class Checkpoints(Model):
     size: int = Field(0, description="Bytes of all files together.")
     newest: CheckpointFile | None = None
     files: list[CheckpointFile] = Field(default_factory=list, description="The newest 200, newest first.")
+    resume_option: str | None = Field(None, description="The script's option that takes the checkpoint.")
+    resume_problem: Text | None = Field(None, description="Why no file has `resume`; null if one has, or no file is.")
     complete: bool = Field(True, description="False if there were too many files or folders to search all.")
 
 

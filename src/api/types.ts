@@ -1658,6 +1658,11 @@ export interface components {
              * @default 0
              */
             size: number;
+            /**
+             * @description The change of the spec by which a clone of the job resumes from the file; null if none is known, and after the newest 20.
+             * @default null
+             */
+            resume: components["schemas"]["Fix"] | null;
         };
         /**
          * Checkpoints
@@ -1687,6 +1692,18 @@ export interface components {
              * @description The newest 200, newest first.
              */
             files: components["schemas"]["CheckpointFile"][];
+            /**
+             * Resume Option
+             * @description The script's option that takes the checkpoint.
+             * @default null
+             */
+            resume_option: string | null;
+            /**
+             * Resume Problem
+             * @description Why no file has `resume`; null if one has, or no file is.
+             * @default null
+             */
+            resume_problem: string | null;
             /**
              * Complete
              * @description False if there were too many files or folders to search all.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -76,6 +78,20 @@ async def test_create_and_look(fakes: SimpleNamespace, api: Api):
     assert yaml.safe_load(manifest["submitted_text"]) == manifest["submitted"]
     assert (await api("GET", "jobs", job["id"], "logs")).json == {"streams": []}
     assert (await api("GET", "jobs", job["id"], "checkpoints")).json["count"] == 0
+
+
+async def test_a_clone_resumes_from_a_checkpoint(engine: FakeEngine, api: Api, jp_root_dir: Path):
+    text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--resume')\nparser.parse_args()\n"
+    (jp_root_dir / "train.py").write_text(text)
+    (jp_root_dir / "a.pt").write_text("weights")
+    paths = {"entrypoint_path": "train.py", "working_dir_path": ""}
+    job = engine.put(phase="Failed", started_at=time.time() - 60, ended_at=time.time() + 60, **paths)
+    found = (await api("GET", "jobs", job.id, "checkpoints")).json
+    assert (found["resume_option"], found["resume_problem"], found["newest"]["path"]) == ("--resume", None, "a.pt")
+    assert found["newest"]["resume"]["changes"] == {"/spec/args": ["--resume", str(jp_root_dir / "a.pt")]}
+    (jp_root_dir / "train.py").write_text("import torch")
+    found = (await api("GET", "jobs", job.id, "checkpoints")).json
+    assert found["newest"]["resume"] is None and "no option" in found["resume_problem"]
 
 
 async def test_double_click_makes_one_job(engine: FakeEngine, api: Api):

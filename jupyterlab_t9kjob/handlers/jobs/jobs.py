@@ -196,14 +196,16 @@ class CheckpointsHandler(ApiHandler):
 
     @guarded
     async def get(self, ident: str) -> None:
-        """Return the checkpoint files that were changed while the job ran."""
+        """Return the checkpoint files that were changed while the job ran, and how a clone resumes from them."""
         from ...contents_paths import ContentsRoot
         from ...core.job import Checkpoints
         from ...jobs.checkpoints import checkpoints_of
+        from ...resuming import with_resumes
 
         services = await self.app.services()
         job = await services.jobs.job(ident)
         if not services.jobs.engines.facts(job.engine).creates_jobs:
             self.reply(Checkpoints())  # Paths of an imported job are those of another machine.
             return
-        self.reply(await checkpoints_of(job, ContentsRoot(self.contents_manager)))
+        root = ContentsRoot(self.contents_manager)
+        self.reply(await with_resumes(await checkpoints_of(job, root), job, root, services.jobs.engines))

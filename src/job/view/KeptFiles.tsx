@@ -1,11 +1,13 @@
 /** Section of a job's files. */
 import { TranslationBundle } from '@jupyterlab/translation';
+import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
-import { Checkpoints, Job, LogStream } from '../../api/types';
+import { CheckpointFile, Checkpoints, Job, LogStream } from '../../api/types';
 import { formatBytes, formatMoment } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { LinkButton } from '../../ui/Buttons';
 import { InView } from '../../common/hooks';
+import { CommandIDs } from '../../tokens';
 
 /** Properties of the section. */
 interface IKeptFilesProps {
@@ -19,6 +21,8 @@ interface IKeptFilesProps {
   downloadLogs(): void;
   /** Download the job's archive. */
   exportJob(): void;
+  run(command: string, args?: ReadonlyPartialJSONObject): void;
+  has(command: string): boolean;
   trans: TranslationBundle;
 }
 
@@ -137,8 +141,70 @@ function CheckpointFiles(
           formatMoment(newest.time, trans)
         )}
       </span>
+      <Resumes {...props} newest={newest} />
     </>
   );
+}
+
+/** Buttons that open the form with a clone of the job that resumes from a checkpoint, or why there are none. */
+function Resumes(
+  props: IKeptFilesProps & { checkpoints: Checkpoints; newest: CheckpointFile }
+): React.JSX.Element | null {
+  const { checkpoints, newest, trans } = props;
+  if (!props.has(CommandIDs.clone)) {
+    return null;
+  }
+  if (checkpoints.resume_problem) {
+    return <div className="jp-t9k-secondary">{checkpoints.resume_problem}</div>;
+  }
+  const older = checkpoints.files.filter(
+    ({ path, resume }) => resume && path !== newest.path
+  );
+  return (
+    <>
+      <div>
+        <ResumeButton {...props} file={newest} />
+      </div>
+      {older.length > 0 && (
+        <details>
+          <summary>{trans.__('Older checkpoints')}</summary>
+          <ul>
+            {older.map(file => (
+              <li key={file.path}>
+                <code>{file.path}</code>
+                {` · ${formatBytes(file.size)}, ${formatMoment(file.time, trans)} · `}
+                <ResumeButton {...props} file={file} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  );
+}
+
+function ResumeButton({
+  file,
+  checkpoints,
+  run,
+  trans
+}: IKeptFilesProps & {
+  file: CheckpointFile;
+  checkpoints: Checkpoints;
+}): React.JSX.Element | null {
+  const fix = file.resume as unknown as ReadonlyPartialJSONObject | null;
+  return fix ? (
+    <LinkButton
+      aria-label={trans.__('Run again from this checkpoint: %1', file.path)}
+      title={trans.__(
+        'Opens the form with a clone of the job in which %1 names this checkpoint',
+        checkpoints.resume_option ?? ''
+      )}
+      onClick={() => run(CommandIDs.clone, { fix })}
+    >
+      {trans.__('Run again from this checkpoint')}
+    </LinkButton>
+  ) : null;
 }
 
 /**

@@ -1,7 +1,21 @@
 import { nullTranslator } from '@jupyterlab/translation';
-import { act, fireEvent, render, screen, within } from '@testing-library/react';
+import {
+  act,
+  cleanup,
+  fireEvent,
+  render,
+  screen,
+  within
+} from '@testing-library/react';
 import * as React from 'react';
-import { Checkpoints, Event, Job, Replica } from '../../../../src/api/types';
+import {
+  CheckpointFile,
+  Checkpoints,
+  Event,
+  Fix,
+  Job,
+  Replica
+} from '../../../../src/api/types';
 import { attemptRows } from '../../../../src/job/replicas/Attempts';
 import { factsOf } from '../../../../src/jobs/engines';
 import { argumentGroups, Overview } from '../../../../src/job/view/Overview';
@@ -13,6 +27,10 @@ import { failedJob, fullJob, someFailure, someReplica } from '../../fakeJob';
 import { someStream } from '../../fakeLog';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
+
+function someFile(path: string, resume: Fix | null = null): CheckpointFile {
+  return { path, time: 1041, size: 1, resume };
+}
 
 function overview(
   job: Job,
@@ -28,6 +46,8 @@ function overview(
     newest: null,
     files: [],
     complete: true,
+    resume_option: null,
+    resume_problem: null,
     ...checkpoints
   };
   const calls = {
@@ -173,7 +193,7 @@ describe('Overview', () => {
     const { container, openFolder } = overview(failedJob(), [], [], false, {
       count: 2,
       size: 64_000_000,
-      newest: { path: 'mnist_ddp/out/step_400.pt', time: 1041, size: 1 }
+      newest: someFile('mnist_ddp/out/step_400.pt')
     });
     fireEvent.click(await screen.findByText('mnist_ddp/out'));
     expect(openFolder).toHaveBeenCalledWith('mnist_ddp/out');
@@ -182,11 +202,49 @@ describe('Overview', () => {
     );
   });
 
+  it('runs again from a checkpoint, or says why it can not', async () => {
+    const fixOf = (path: string) => ({
+      label: `Run again from ${path}`,
+      changes: { '/spec/args': ['--resume', `/work/${path}`] }
+    });
+    const [newest, older] = ['b.pt', 'a.pt'].map(path =>
+      someFile(path, fixOf(path))
+    );
+    const files = [newest, older, someFile('0.pt')];
+    const found = { count: 3, newest, files, resume_option: '--resume' };
+    const { run } = overview(failedJob(), [], [], false, found);
+    const name = /^Run again from this checkpoint: /;
+    const buttons = await screen.findAllByRole('button', {
+      ...{ name, hidden: true }
+    });
+    expect(
+      buttons.map(({ attributes, title }) => [
+        attributes.getNamedItem('aria-label')?.value,
+        title
+      ])
+    ).toEqual(
+      ['b.pt', 'a.pt'].map(path => [
+        `Run again from this checkpoint: ${path}`,
+        'Opens the form with a clone of the job in which --resume names this checkpoint'
+      ])
+    );
+    fireEvent.click(buttons[1]);
+    const fix = fixOf('a.pt');
+    expect(run).toHaveBeenCalledWith(CommandIDs.clone, { fix });
+    cleanup();
+    overview(failedJob(), [], [], false, {
+      ...{ count: 1, newest: someFile('a.pt') },
+      resume_problem: 'train.py has no option that is known to resume.'
+    });
+    await screen.findByText('train.py has no option that is known to resume.');
+    expect(screen.queryByText(/Run again from/)).toBeNull();
+  });
+
   it('says that there are none, or that not all was looked at', async () => {
     const none = overview(failedJob(), [], [], false, {});
     expect(await screen.findByText(/^none found in the job/)).toBeTruthy();
     none.unmount();
-    const some = { count: 1, newest: { path: 'a.pt', time: 1041, size: 1 } };
+    const some = { count: 1, newest: someFile('a.pt') };
     const many = overview(failedJob(), [], [], false, {
       ...some,
       complete: false
