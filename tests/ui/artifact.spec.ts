@@ -92,7 +92,13 @@ test('from a run over the data flow to an artifact', async ({
     const whole = page.waitForEvent('download');
     await view.getByRole('link', { name: 'Download as ZIP' }).click();
     expect((await whole).suggestedFilename()).toMatch(/^report.*\.zip$/);
-    await view.getByRole('radio', { name: 'Text' }).click();
+    for (const name of ['per_class.csv', 'report.md']) {
+      const file = view.getByRole('region', { name, exact: true });
+      await file.getByRole('radio', { name: 'Text' }).click();
+    }
+    await expect(
+      view.locator('pre', { hasText: 'Forest,0.9949' })
+    ).toBeVisible();
     await expect(view.locator('pre', { hasText: 'Best: ' })).toBeVisible();
     await view
       .getByRole('button', { name: 'Compute checksums' })
