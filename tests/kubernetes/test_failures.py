@@ -42,9 +42,15 @@ async def _log_at(bench: Bench, job: Job) -> bytes:
 
 
 async def _until_told(bench: Bench, job: Job, rank: int | None = None) -> Job:
-    """Wait for the failure; it may be another rank's while the log of this one is still on its way."""
+    """Wait for the failure; it may be another rank's, or have no error, while the log is still on its way."""
     return await bench.until(
-        job, lambda seen: seen.phase == "Failed" and seen.failure is not None and seen.failure.rank == rank
+        job,
+        lambda seen: (
+            seen.phase == "Failed"
+            and seen.failure is not None
+            and seen.failure.rank == rank
+            and seen.failure.error is not None
+        ),
     )
 
 
