@@ -106,9 +106,10 @@ def write_pack(folder: Path, locale: str, catalog: Catalog) -> None:
 
 
 def as_json(catalog: Catalog, locale: str) -> dict[str, object]:
-    """Return a catalogue as JupyterLab's front end reads it."""
+    """Return a catalogue as JupyterLab's front end reads it; it finds nothing under a name such as ``zh_CN``."""
     plurals = f"nplurals={catalog.num_plurals}; plural={catalog.plural_expr};"
-    texts: dict[str, object] = {"": {"domain": DOMAIN, "language": locale, "plural_forms": plurals}}
+    language = locale.replace("_", "-")
+    texts: dict[str, object] = {"": {"domain": DOMAIN, "language": language, "plural_forms": plurals}}
     for message in catalog:
         if message.id:
             many = isinstance(message.id, tuple | list)

@@ -102,7 +102,7 @@ def test_compiled_translations_are_those_of_the_file(catalogue: Any) -> None:
     paths = catalogue.compile_all()
     binary, page = (next(path for path in paths if path.suffix == suffix) for suffix in (".mo", ".json"))
     texts = json.loads(page.read_text())
-    assert texts[""] == {"domain": "jupyterlab_t9kjob", "language": "zh_CN", "plural_forms": "nplurals=1; plural=0;"}
+    assert texts[""] == {"domain": "jupyterlab_t9kjob", "language": "zh-CN", "plural_forms": "nplurals=1; plural=0;"}
     server = gettext.translation("jupyterlab_t9kjob", localedir=binary.parents[2], languages=["zh_CN"])
     assert server.gettext("Running") == texts["Running"][0] != "Running"
     assert server.ngettext("%1 job", "%1 jobs", 2) == texts["%1 job"][0]
