@@ -115,7 +115,9 @@ def as_json(catalog: Catalog, locale: str) -> dict[str, object]:
             many = isinstance(message.id, tuple | list)
             key = message.id[0] if many else message.id
             context = f"{message.context}\x04" if message.context else ""
-            texts[context + key] = list(message.string) if many else [message.string]
+            strings = list(message.string) if many else [message.string]
+            # JupyterLab ignores a plural with one form, as Chinese has it.
+            texts[context + key] = strings * 2 if many and len(strings) == 1 else strings
     return texts
 
 

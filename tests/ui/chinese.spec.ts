@@ -57,6 +57,8 @@ test('six screens are Chinese and nothing is cut off', async ({ page }) => {
   };
   await run(page, 'tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
   await see('sidebar', '.jp-t9k-Monitor', '失败');
+  // A text with a number, of which Chinese has one form.
+  await expect(page.locator('.jp-t9k-Monitor')).toContainText('个核心');
   for (const [tab, shows] of [
     ['overview', '入口'],
     ['replicas', '副本'],
