@@ -60,7 +60,7 @@ test('six screens are Chinese and nothing is cut off', async ({ page }) => {
   // A text with a number, of which Chinese has one form.
   await expect(page.locator('.jp-t9k-Monitor')).toContainText('个核心');
   for (const [tab, shows] of [
-    ['overview', '入口'],
+    ['overview', '工作目录'],
     ['replicas', '副本'],
     ['logs', '日志']
   ]) {
