@@ -26,7 +26,9 @@ class LogSocket:
     @classmethod
     async def open(cls, lab: Lab, ident: str) -> LogSocket:
         url = f"ws://{lab.url}/t9kjob/jobs/{quote(ident, safe='')}/logs"
-        request = HTTPRequest(url, headers={"Authorization": f"token {TOKEN}"})
+        request = HTTPRequest(
+            url, headers={"Authorization": f"token {TOKEN}"}, connect_timeout=WAIT, request_timeout=WAIT
+        )
         return cls(await websocket_connect(request, max_message_size=2**26))
 
     async def send(self, **message: Any) -> None:

@@ -103,7 +103,10 @@ async def held(lab: Lab) -> Held:
 
 
 async def socket(lab: Lab, path: str) -> WebSocketClientConnection:
-    return await websocket_connect(HTTPRequest(f"ws://{lab.url}/t9kjob/{path}", headers=HEADERS))
+    url = f"ws://{lab.url}/t9kjob/{path}"
+    return await websocket_connect(
+        HTTPRequest(url, headers=HEADERS, connect_timeout=PATIENCE, request_timeout=PATIENCE)
+    )
 
 
 async def message(connection: WebSocketClientConnection, kind: str) -> dict[str, Any]:
