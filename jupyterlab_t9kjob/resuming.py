@@ -59,29 +59,6 @@ def resume_option(options: Sequence[ScriptOption], args: Sequence[str]) -> Scrip
     return best[0] if len(best) == 1 else None
 
 
-def resuming_args(args: Sequence[str], option: ScriptOption, path: str, options: list[ScriptOption]) -> list[str]:
-    """Return arguments with which a script resumes from a checkpoint.
-
-    Parameters
-    ----------
-    args
-        Arguments of the job.
-    option
-        The option that takes the checkpoint.
-    path
-        Path of the checkpoint in the job.
-    options
-        All options of the script.
-    """
-    kept = [
-        word
-        for word, following in zip(args, [*args[1:], "-"], strict=False)  # no arguments: none is kept
-        # An option whose value is optional may stand alone.
-        if not (option.value_optional and word in option.flags and following.startswith("-"))
-    ]
-    return with_option(kept, option, path, options)
-
-
 def checkpoint_path(file: PurePosixPath) -> PurePosixPath:
     """Return the path that a script loads: the file, or its folder if that is the checkpoint."""
     whole = _FOLDER.match(file.parent.name) or file.suffix == ".distcp"
@@ -123,7 +100,7 @@ async def with_resumes(found: Checkpoints, job: Job, root: ContentsRoot, engines
         if path is None or (option.syntax == "assignment" and not _PLAIN.fullmatch(path)):
             fixes.append(None)
             continue
-        changes = {"/spec/args": resuming_args(spec.args, option, path, options)}
+        changes = {"/spec/args": with_option(spec.args, option, path, options)}
         fixes.append(Fix(label=_("Run again from {file}", file=file.path), changes=changes))
     files = [
         file.model_copy(update={"resume": fix})

@@ -24,13 +24,17 @@ def with_option(args: list[str], option: ScriptOption, value: str, options: list
         All options of the script.
     """
     kept: list[str] = []
-    words = iter(args)
-    for word in words:
+    is_value = False
+    for word, following in zip(args, [*args[1:], "-"], strict=False):  # Without arguments, none is kept.
+        if is_value:
+            is_value = False
+            continue
         name, sign, _value = word.partition("=")
         if name not in option.flags:
             kept.append(word)
         elif not sign and option.syntax == "separate":
-            next(words, None)
+            # An option whose value is optional may stand alone.
+            is_value = not (option.value_optional and following.startswith("-"))
     flag = option.flags[0]
     given = [flag, value] if option.syntax == "separate" else [f"{flag}={value}"]
     # An option of the whole program stands before a subcommand, and any option before the separator.

@@ -14,7 +14,8 @@ from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.job import CheckpointFile, Checkpoints, Job
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.launch.model import ScriptOption
-from jupyterlab_t9kjob.resuming import checkpoint_path, resume_option, resuming_args, with_resumes
+from jupyterlab_t9kjob.resuming import checkpoint_path, resume_option, with_resumes
+from jupyterlab_t9kjob.tries.arguments import with_option
 
 
 def option(flag: str, **fields: Any) -> ScriptOption:
@@ -67,14 +68,14 @@ def test_the_clearest_name_and_the_given_subcommand() -> None:
 
 def test_the_option_replaces_an_earlier_value() -> None:
     resume, flags = option("--resume"), ["--lr", "1"]
-    assert resuming_args(["--resume", "a.pt", *flags], resume, "b.pt", [resume]) == [*flags, "--resume", "b.pt"]
-    assert resuming_args(["--resume=a.pt", *flags], resume, "b.pt", [resume]) == [*flags, "--resume", "b.pt"]
-    assert resuming_args([], resume, "b.pt", [resume]) == ["--resume", "b.pt"]
+    assert with_option(["--resume", "a.pt", *flags], resume, "b.pt", [resume]) == [*flags, "--resume", "b.pt"]
+    assert with_option(["--resume=a.pt", *flags], resume, "b.pt", [resume]) == [*flags, "--resume", "b.pt"]
+    assert with_option([], resume, "b.pt", [resume]) == ["--resume", "b.pt"]
     bare = option("--resume", value_optional=True)
-    assert resuming_args(["--resume", *flags], bare, "b.pt", [bare]) == [*flags, "--resume", "b.pt"]
-    assert resuming_args([*flags, "--resume"], bare, "b.pt", [bare]) == [*flags, "--resume", "b.pt"]
+    assert with_option(["--resume", *flags], bare, "b.pt", [bare]) == [*flags, "--resume", "b.pt"]
+    assert with_option([*flags, "--resume"], bare, "b.pt", [bare]) == [*flags, "--resume", "b.pt"]
     hydra = option("resume", syntax="assignment")
-    assert resuming_args(["resume=a.pt", "lr=1"], hydra, "b.pt", [hydra]) == ["lr=1", "resume=b.pt"]
+    assert with_option(["resume=a.pt", "lr=1"], hydra, "b.pt", [hydra]) == ["lr=1", "resume=b.pt"]
 
 
 def test_a_checkpoint_may_be_a_folder() -> None:

@@ -67,6 +67,12 @@ def test_an_option_gets_another_value(args: list[str], result: list[str]) -> Non
     assert with_option(args, option, "b", [option]) == result
 
 
+def test_an_option_may_stand_without_a_value() -> None:
+    option = ScriptOption(flags=["--out"], dest="out", kind="text", line=1, value_optional=True)
+    assert with_option(["--out", "--lr", "1"], option, "b", [option]) == ["--lr", "1", "--out", "b"]
+    assert with_option(["--out", "a", "--lr", "1"], option, "b", [option]) == ["--lr", "1", "--out", "b"]
+
+
 def test_an_option_of_the_program_stands_before_the_subcommand() -> None:
     option = ScriptOption(flags=["--out"], dest="out", kind="text", line=1)
     command = ScriptOption(flags=[], dest="command", kind="choice", line=2, is_command=True)
