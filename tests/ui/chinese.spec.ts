@@ -1,6 +1,6 @@
 /** The lab in Chinese: the package's own translations beside JupyterLab's language pack; nothing is cut off. */
 import { expect, test } from '@playwright/test';
-import { mkdirSync, writeFileSync } from 'fs';
+import { mkdirSync } from 'fs';
 import path from 'path';
 import { run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
@@ -22,21 +22,7 @@ test.beforeAll(async () => {
 test.afterAll(() => lab.kill());
 
 test('six screens are Chinese and nothing is cut off', async ({ page }) => {
-  const script = path.join(lab.root, 'fails.py');
-  writeFileSync(script, FAILS);
-  const answer = await page.request.post(`${lab.url}/t9kjob/jobs`, {
-    data: {
-      request_id: `chinese-${Date.now()}`,
-      spec: {
-        name: 'fails',
-        entrypoint: { kind: 'script', value: script },
-        working_dir: lab.root,
-        torchrun: null
-      }
-    }
-  });
-  expect(answer.status(), await answer.text()).toBe(201);
-  const { id } = await answer.json();
+  const id = await lab.submit(page.request, 'fails', FAILS);
   await page.goto(`${lab.url}/lab?reset`);
   await page.locator('.jp-Launcher-body').waitFor();
 

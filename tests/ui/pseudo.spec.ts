@@ -1,6 +1,6 @@
 /** Every text goes through the translator and has room for longer languages: seen in a language that nobody speaks. */
 import { expect, test } from '@playwright/test';
-import type { APIRequestContext, Page } from '@playwright/test';
+import type { Page } from '@playwright/test';
 import { writeFileSync } from 'fs';
 import { hostname } from 'os';
 import path from 'path';
@@ -59,30 +59,6 @@ class Walk {
   }
 }
 
-/** Submit a script of a lab's root folder; its job's id. */
-async function submit(
-  request: APIRequestContext,
-  lab: OwnLab,
-  name: string,
-  text: string
-): Promise<string> {
-  const script = path.join(lab.root, `${name}.py`);
-  writeFileSync(script, text);
-  const answer = await request.post(`${lab.url}/t9kjob/jobs`, {
-    data: {
-      request_id: `${name}-${Date.now()}`,
-      spec: {
-        name,
-        entrypoint: { kind: 'script', value: script },
-        working_dir: lab.root,
-        torchrun: null
-      }
-    }
-  });
-  expect(answer.status(), await answer.text()).toBe(201);
-  return (await answer.json()).id;
-}
-
 test.describe('in a language that nobody speaks', () => {
   let lab: OwnLab;
 
@@ -98,8 +74,8 @@ test.describe('in a language that nobody speaks', () => {
     page,
     request
   }) => {
-    const failed = await submit(request, lab, 'fails', FAILS);
-    const running = await submit(request, lab, 'trains', TRAINS);
+    const failed = await lab.submit(request, 'fails', FAILS);
+    const running = await lab.submit(request, 'trains', TRAINS);
     await page.goto(`${lab.url}/lab?reset`);
     await page.locator('.jp-Launcher-body').waitFor();
     const repository = path.resolve(__dirname, '../..');

@@ -43,21 +43,7 @@ test('a log that is followed loses no line and has none twice', async ({
   const lab = new OwnLab('killed');
   try {
     await lab.start();
-    const script = path.join(lab.root, 'counts.py');
-    writeFileSync(script, COUNTS);
-    const created = await request.post(`${lab.url}/t9kjob/jobs`, {
-      data: {
-        request_id: `killed-${Date.now()}`,
-        spec: {
-          name: 'counts',
-          entrypoint: { kind: 'script', value: script },
-          working_dir: lab.root,
-          torchrun: null
-        }
-      }
-    });
-    expect(created.status(), await created.text()).toBe(201);
-    const { id } = await created.json();
+    const id = await lab.submit(request, 'counts', COUNTS);
     await page.goto(`${lab.url}/lab?reset`);
     await page.locator('.jp-Launcher-body').waitFor();
     await run(page, 't9kjob:open-job', { id, tab: 'logs' });

@@ -14,7 +14,7 @@ import { Markdown, RenderMarkdown } from './Markdown';
 import { Answer, ArtifactModel } from './model';
 import { PreviewTable, PreviewText, Tensors } from './previewParts';
 
-/** What a file is shown as, besides text. */
+/** Form of a file's preview, besides text. */
 type Form = 'page' | 'table';
 
 interface IPreviewCardProps {

@@ -1,6 +1,6 @@
-/** What a tab of a TensorBoard shows. */
+/** Source of a TensorBoard's tab. */
 
-/** Source of a tab: a job's log directories, or folders. JupyterLab restores it after a reload of the page. */
+/** A job's log directories, or folders. JupyterLab restores it after a reload of the page. */
 export interface ITensorBoardSource {
   jobId?: string;
   paths?: string[];

@@ -1,6 +1,8 @@
+import { expect } from '@playwright/test';
+import type { APIRequestContext } from '@playwright/test';
 import { spawn } from 'child_process';
 import type { ChildProcess } from 'child_process';
-import { mkdirSync, rmSync } from 'fs';
+import { mkdirSync, rmSync, writeFileSync } from 'fs';
 import { createServer } from 'net';
 import path from 'path';
 
@@ -82,6 +84,29 @@ export class OwnLab {
       }
       await new Promise(resolve => setTimeout(resolve, 100));
     }
+  }
+
+  /** Run a script of its root folder without torchrun; the job's id. */
+  async submit(
+    request: APIRequestContext,
+    name: string,
+    text: string
+  ): Promise<string> {
+    const script = path.join(this.root, `${name}.py`);
+    writeFileSync(script, text);
+    const answer = await request.post(`${this.url}/t9kjob/jobs`, {
+      data: {
+        request_id: `${name}-${Date.now()}`,
+        spec: {
+          name,
+          entrypoint: { kind: 'script', value: script },
+          working_dir: this.root,
+          torchrun: null
+        }
+      }
+    });
+    expect(answer.status(), await answer.text()).toBe(201);
+    return (await answer.json()).id;
   }
 
   /** End it without a chance to say good-bye. */
