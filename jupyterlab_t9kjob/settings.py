@@ -230,7 +230,7 @@ class T9kJobSettings(HasTraits):
 def default_owner(environment: Mapping[str, str]) -> str:
     """Return the user of this lab: the hub's user, or else the notebook's name, or else the user of this process.
 
-    On T9k all labs run as the same user and differ by the notebook's name (t9k.md §4.2).
+    On T9k all labs run as the same user and differ by the notebook's name (t9k-facts.md, Lab pods).
     """
     if user := environment.get("JUPYTERHUB_USER"):
         return user

@@ -1,4 +1,6 @@
-"""Finds the folder of an artifact that a run names as its input or output (t9k.md §3.3, rule 2).
+"""Finds the folder of an artifact that a run names as its input or output.
+
+The places and their order are rule 2 of t9k-facts.md, Recorder: rules for readers.
 
 All functions block. A folder is found only inside the lab's root, or in a folder outside in which a job of this account
 puts artifacts. A link that leads out of them is refused.

@@ -1,4 +1,7 @@
-"""Status of a run: from its files, its job and the time of the last change (t9k.md §3.3, rule 5)."""
+"""Status of a run: from its files, its job and the time of the last change.
+
+A run whose process was killed still says ``Running`` in its files (t9k-facts.md, Recorder: rules for readers, 5).
+"""
 
 from __future__ import annotations
 

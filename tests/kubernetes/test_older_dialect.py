@@ -1,4 +1,4 @@
-"""The manifests of the older module page (seed 004), as they are written there, in the dialect that has `enable`."""
+"""The manifests of T9k's older page of the module, as they are written there, in the dialect that has `enable`."""
 
 from __future__ import annotations
 

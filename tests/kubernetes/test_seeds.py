@@ -1,4 +1,4 @@
-"""The manifest of the get-started page (seed 003), as it is written there, in the current dialect."""
+"""The manifest of T9k's get-started page, as it is written there, in the current dialect."""
 
 from __future__ import annotations
 

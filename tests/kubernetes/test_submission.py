@@ -88,7 +88,7 @@ async def test_what_a_manifest_can_t_be(kube: Kube, image: str, tmp_path: Path) 
 
 
 async def test_an_old_server_drops_a_field_and_the_job_is_taken_back(kube: Kube, image: str, tmp_path: Path) -> None:
-    """Without strict validation an unknown field vanishes, which is how torchrun is turned off unseen (t9k.md §1.3)."""
+    """Without strict validation an unknown field vanishes, which turns torchrun off unseen (t9k-facts.md, Dialects)."""
 
     def lax(between: Between, call: Any) -> Any:
         return between.forward(call, fieldValidation=None)

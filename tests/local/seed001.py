@@ -1,5 +1,5 @@
 # ruff: noqa: N812, N817, PTH103, PTH118
-"""Seed 001's script, put together from its parts, with random digits in place of MNIST and fewer of them."""
+"""The script of T9k's page on recording a training, put together from its parts, with a few random digits for MNIST."""
 
 import logging
 import os

@@ -87,7 +87,7 @@ async def test_details_curves_and_values(api: Api, workspace: Path) -> None:
     assert points["count"] == 4
 
 
-# Rule 7 of t9k.md §3.3
+# Rule 7 of t9k-facts.md, Recorder: rules for readers
 async def test_runs_of_the_restarts_of_a_job_name_each_other(api: Api, workspace: Path, engine: FakeEngine) -> None:
     job = engine.put(created_at=1.0, started_at=1.0)
     for _restart in range(2):

@@ -115,7 +115,7 @@ def program_from(words: list[str], cwd: str | None) -> Program:
 def plain_argv(program: Program, cwd: str | None) -> Argv:
     """Return the command of a replica without torchrun: ``python`` and the script, or the job's own command.
 
-    ``command: [python]`` with the script in ``args`` is the form that T9k recommends (t9k.md §1.4).
+    ``command: [python]`` with the script in ``args`` is the form that T9k recommends (t9k-facts.md, Launch).
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def log_options(spec: JobSpec) -> list[str]:
 
     Each pod has its own folder, named by its uid, so a restarted pod or another job of the same name does not overwrite
     the files. torchrun adds ``<rendezvous id>_<random>/attempt_<n>/<rank>/``. The options are spelled with underscores,
-    because torchrun in old images does not accept dashes (job-model.md §5).
+    because torchrun in old images does not accept dashes.
     """
     if not spec.keep_logs or spec.torchrun is None:
         return []

@@ -4,7 +4,7 @@ Annotations
 -----------
 ==========================================  ==================================================================
 ``jupyterlab-t9kjob/display-name``          the job's name as its user wrote it
-``jupyterlab-t9kjob/owner``                 user who submitted the job; anyone can forge it, see t9k.md §5
+``jupyterlab-t9kjob/owner``                 user who submitted the job; anyone with write access can forge it
 ``jupyterlab-t9kjob/request-id``            id of the submission; a repeated request finds its job by this id
 ``jupyterlab-t9kjob/rerun-of``              uid of the job that this job repeats
 ``jupyterlab-t9kjob/stopped``               time and user of a stop: the job is paused, and counts as ended
@@ -69,10 +69,10 @@ KUEUE: Final = "kueue.x-k8s.io"
 T9K_SCHEDULER: Final = "scheduler.tensorstack.dev"
 """API groups of the systems that queue jobs."""
 KUEUE_QUEUE: Final = f"{KUEUE}/queue-name"
-"""Label that assigns a job to a queue of Kueue (kube-engines.md §2.1)."""
+"""Label that assigns a job to a queue of Kueue (Kueue's documentation, Labels and Annotations)."""
 
 CONTAINER: Final = "pytorch"
-"""Name of the training container. PyTorchJob requires it, and T9k's examples use it (t9k.md §1.4)."""
+"""Name of the training container. PyTorchJob requires it, and T9k's examples use it (t9k-facts.md, Launch)."""
 
 SHM: Final = "dshm"
 CLONE: Final = "t9kjob-code"

@@ -26,7 +26,7 @@ SIGNALS: Final = {
 """Exit codes that shells and container runtimes report after a signal. A program may also exit with them itself."""
 
 RESTART: Final = 138
-"""Exit code with which a script asks for a restart (t9k.md §1.2)."""
+"""Exit code with which a script asks for a restart under T9k's policy ``ExitCode`` (t9k-facts.md, Spec)."""
 
 MOST_ERROR: Final = 300
 """Number of characters of an error that a sentence shows."""

@@ -1,7 +1,8 @@
-"""Reads `metrics/<type>.yaml` of the recorder and of T9k's SDK from an offset on (t9k.md §3.2).
+"""Reads `metrics/<type>.yaml` of the recorder and of T9k's SDK from an offset on (t9k-facts.md, Recorder: files).
 
 A file is a YAML list. Items that look like those of the recorder are read without a YAML parser, which would take a
-hundred times as long. The last item of a file is read when it is complete, or when the run has ended (rule 3).
+hundred times as long. The last item of a file may be half written: it is read when it is complete, or when the run has
+ended.
 """
 
 from __future__ import annotations

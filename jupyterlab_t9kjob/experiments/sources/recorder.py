@@ -1,4 +1,4 @@
-"""Reads runs of the recorder `jupyterlab_t9kjob.em` and of T9k's SDK (t9k.md §3.2)."""
+"""Reads runs of the recorder `jupyterlab_t9kjob.em` and of T9k's SDK (t9k-facts.md, Recorder: files)."""
 
 from __future__ import annotations
 

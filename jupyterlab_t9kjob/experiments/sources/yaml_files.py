@@ -1,4 +1,7 @@
-"""Reads YAML that another program wrote, perhaps in part: no object is ever built from a tag (t9k.md §3.3, rule 4)."""
+"""Reads YAML that another program wrote, perhaps in part. No object is ever built from a tag.
+
+T9k's SDK writes tags such as ``!!python/tuple`` (t9k-facts.md, Recorder: rules for readers, 4).
+"""
 
 from __future__ import annotations
 

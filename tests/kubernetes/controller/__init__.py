@@ -1,7 +1,7 @@
 """TEST CODE: a stand-in for T9k's controller of PyTorchTrainingJobs, which is not public.
 
-It turns PyTorchTrainingJobs into pods and keeps their status, as far as T9k's own documents say how (the project's
-notes of them, `t9k.md` §1.2–1.8, are its only source; the numbers in this folder's comments are that page's sections).
+It turns PyTorchTrainingJobs into pods and keeps their status, as far as T9k's own documents say how. Its only source
+is `docs/developer/t9k-facts.md`; the comments in this folder name that page's sections.
 It shares no code and no constants with the package that is tested with it, and is not part of what is installed.
 Where the documents are silent it does the plainest thing, and the comment says "not public".
 

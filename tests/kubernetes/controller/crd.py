@@ -1,4 +1,4 @@
-"""Structural CRDs of PyTorchTrainingJob in both dialects (§1.2, §1.3) and of TensorBoard (§4.3); both prune.
+"""Structural CRDs of PyTorchTrainingJob in both dialects (Spec, Dialects) and of TensorBoard; both prune.
 
 Not public is the real one's schema: types and allowed values are those of the documents, the pod template's are taken
 from the cluster's own OpenAPI.
@@ -136,7 +136,7 @@ def job_status() -> Object:
             record(
                 type=STRING,
                 restartCount=INTEGER,
-                # three generations of the documents have three names (§1.7)
+                # three generations of the documents have three names (Status)
                 replicas=array(replica),
                 status=array(replica),
                 replicaStatus=array(replica),

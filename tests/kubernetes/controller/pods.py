@@ -1,4 +1,4 @@
-"""From a job to the pods and the Service that it needs (§1.4, §1.6)."""
+"""From a job to the pods and the Service that it needs (Launch, Pods)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Computes a job's status (§1.7, §1.8) and the changes of its pods (§1.5), without a connection to a cluster."""
+"""Computes a job's status (Status, States) and the changes of its pods (Success and failure). Needs no cluster."""
 
 from __future__ import annotations
 

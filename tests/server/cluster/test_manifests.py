@@ -79,7 +79,7 @@ async def test_seed_004_is_migrated_or_kept_as_the_cluster_needs(cluster: Place)
     assert kept["manifest"] == SEED_004
     assert not [code for code in codes(kept["notes"]) if code.startswith("Dialect")]
     assert kept["spec"] == form["spec"]
-    # seed 003's is the newer one there
+    # the get-started page has the newer one there
     assert "DialectSwitch" in codes((await read(cluster, SEED_003))["notes"])
     cluster.t9k.may_list = False
     answer = await cluster.create(manifest=SEED_004)

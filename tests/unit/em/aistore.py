@@ -1,4 +1,4 @@
-"""A server with T9k's AIStore API as t9k.md §3.4 describes it."""
+"""A server with T9k's AIStore API as t9k-facts.md, AIStore, describes it."""
 
 from __future__ import annotations
 

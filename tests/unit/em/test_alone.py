@@ -18,7 +18,7 @@ NEWER = re.compile(
     r"|functools\.cache\b|strict=|itertools\.(pairwise|batched)|usedforsecurity|asyncio\.to_thread|zoneinfo|tomllib"
     r"|ExceptionGroup|datetime\.UTC|from datetime import UTC"
 )
-# Signatures of t9k.em 0.6 (t9k.md §3.1).
+# Signatures of t9k.em 0.6 (t9k-facts.md, Recorder: functions).
 SIGNATURES = {
     "create_run": "config_path=None, name='default', hparams=None, labels=None, description='', auto_upload=False, "
     "folder='default', make_folder=False, conflict_strategy='new'",

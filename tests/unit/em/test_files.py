@@ -1,4 +1,4 @@
-"""The files of runs and artifacts, which T9k's SDK reads too (t9k.md §3.2, §3.3)."""
+"""The files of runs and artifacts, which T9k's SDK reads too (t9k-facts.md, Recorder: files)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of the recorder and of T9k's SDK: the rules of t9k.md §3.3, and files that are damaged or hostile."""
+"""Runs of the recorder and of T9k's SDK: the rules of t9k-facts.md, and damaged or hostile files."""
 
 from __future__ import annotations
 

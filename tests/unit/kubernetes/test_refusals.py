@@ -201,7 +201,7 @@ GATEKEEPER = 'admission webhook "validation.gatekeeper.sh" denied the request: [
     ],
 )
 def test_rules_of_t9k(code: str, field: str) -> None:
-    """Their messages are not public (t9k.md §1.5); the code in them is what counts."""
+    """Their messages are not public (t9k-facts.md, Success and failure); the code in them is what counts."""
     error = of(403, GATEKEEPER.format(code), "Forbidden")
     assert isinstance(error, FieldError)
     assert (error.code, error.field) == (code, field)

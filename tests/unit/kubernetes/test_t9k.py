@@ -1,4 +1,4 @@
-"""PyTorchTrainingJobs with the statuses that T9k's documents show (t9k.md §1.6–1.8)."""
+"""PyTorchTrainingJobs with the statuses that T9k's documents show (t9k-facts.md, Pods, Status, States)."""
 
 from __future__ import annotations
 

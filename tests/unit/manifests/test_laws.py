@@ -1,4 +1,4 @@
-"""The laws of job-model.md §2: nothing is lost between a spec and its manifest, whichever comes first."""
+"""Laws of the conversion: nothing is lost between a spec and its manifest, whichever comes first."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ GROUP = "/spec/replica_specs/0"
 BOTH = {"kubeflow": "error", "job": "error"}
 ALL_BUT_T9K = {**BOTH, "local": "error"}
 HINTS = {"kubeflow": "hint", "job": "hint", "local": "hint"}
-# The cells “–” of job-model.md §2, and what stands there in words.
+# What a kind of manifest can't express, and the level of the check that says so.
 CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"replica_specs": [{"scaling_weight": 1}]}, HINTS, f"{GROUP}/scaling_weight"),
     ({"elastic": {"min": 1, "max": 1}}, {"job": "error", "local": "error"}, "/spec/elastic"),

@@ -1,4 +1,4 @@
-"""The two dialects of PyTorchTrainingJob that ``v1beta1`` has had (t9k.md §1.3, kube-engines.md §3.2).
+"""The two dialects of PyTorchTrainingJob that ``v1beta1`` has had (t9k-facts.md, Dialects).
 
 ================  =====================================================  ======================================
 feature           older                                                  current

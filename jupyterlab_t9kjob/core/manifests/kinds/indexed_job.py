@@ -1,7 +1,9 @@
-"""Converts a spec to an Indexed Job of Kubernetes (``batch/v1``), and back (kube-engines.md §3.1, §3.3).
+"""Converts a spec to an Indexed Job of Kubernetes (``batch/v1``), and back.
 
 The pods find each other through a headless Service with the job's name, which the engine creates beside the job. One
 pod template holds for all replicas, so a shell computes in each pod whether it hosts the rendezvous.
+
+Fields and defaults: Kubernetes documentation, Jobs (completion mode, pod failure policy, success policy).
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ TYPE: Final = "worker"
 """Name of the only replica type."""
 PORT: Final = 29500
 DEFAULT_BACKOFF: Final = 6
-"""Kubernetes' own limit of restarts (kube-engines.md §3.1)."""
+"""Kubernetes' own limit of restarts (API reference of Job v1, ``backoffLimit``)."""
 MOST_BACKOFF: Final = 2**31 - 1
 INDEX_ANNOTATION: Final = "batch.kubernetes.io/job-completion-index"
 RETRIED: Final = (130, 137, 138, 143)

@@ -30,8 +30,8 @@ def launcher_options(spec: JobSpec, endpoint: str, host: list[str]) -> list[str]
     """Return torchrun's options.
 
     All options are written in full. The variables that controllers set (``PET_*``) depend on their versions, and
-    torchrun's default rendezvous can't restart after a node is lost (kube-engines.md §3.4). The user's options come
-    first: when the command is read, ``--nnodes`` marks their end.
+    torchrun's default rendezvous, ``static``, can't restart after a node is lost. The user's options come first: when
+    the command is read, ``--nnodes`` marks their end.
 
     Parameters
     ----------

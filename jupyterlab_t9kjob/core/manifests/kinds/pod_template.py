@@ -162,7 +162,7 @@ def canonical_template(template: dict[str, Any], training: str | None) -> dict[s
         A template whose fields have the right types.
     training
         Required name of the training container. None selects the container named ``python``, or else the first
-        (t9k.md §1.4).
+        (t9k-facts.md, Launch).
     """
     pod = dict(template.get("spec", {}))
     for name in ("containers", "initContainers"):
@@ -209,7 +209,7 @@ def canonical_resources(resources: dict[str, Any]) -> dict[str, Any]:
             result[name] = {key: quantity(amount) for key, amount in amounts.items()}
     limits, requests = result.get("limits"), result.get("requests", {})
     if isinstance(limits, dict) and isinstance(requests, dict):
-        # Kubernetes uses a device's limit as its request (t9k.md §1.9).
+        # Kubernetes uses a device's limit as its request (Kubernetes docs, Schedule GPUs).
         devices = {key: amount for key, amount in limits.items() if "/" in key}
         result["requests"] = {**devices, **requests}
     return compact(result)

@@ -1,8 +1,9 @@
 """Converts a `JobSpec` to a ``PyTorchJob`` (``kubeflow.org/v1``) of Kubeflow's training operator, and back.
 
-Fields and semantics: kube-engines.md §2 and §3. The operator runs the container's own command, so `build` writes the
-torchrun command. `read` recognizes a torchrun command only if it is exactly the command that `build` writes. Any other
-command stays a command.
+The operator runs the container's own command, so `build` writes the torchrun command. `read` recognizes a
+torchrun command only if it is exactly the command that `build` writes. Any other command stays a command.
+
+Fields and semantics: Training Operator v1.9, `pkg/apis/kubeflow.org/v1` and `pkg/controller.v1/pytorch`.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ KIND: Final = "PyTorchJob"
 API_VERSION: Final = f"{GROUP}/v1"
 TRAINING: Final = CONTAINER
 UNLIMITED: Final = 2**31 - 1
-"""Value of ``backoffLimit`` for no limit: the largest int32. Unset means no limit, too (kube-engines.md §2.1)."""
+"""Value of ``backoffLimit`` for no limit: the largest int32. Unset means no limit, too."""
 
 DEFAULT_RESTART: Final = "OnFailure"
 CLEAN_UP: Final = {"None": "None", "Unfinished": "Running", "All": "All"}
-# Only Volcano reads runPolicy.schedulingPolicy.queue. Other schedulers use Kueue's label (kube-engines.md §2.1).
+# Only Volcano reads runPolicy.schedulingPolicy.queue. Other schedulers use Kueue's label.
 GANG_SCHEDULERS: Final = ("volcano",)
 # In a job without a Master, the operator sets PET_RDZV_ENDPOINT to worker 0.
 MASTER_ENDPOINT: Final = "$(MASTER_ADDR):$(MASTER_PORT)"
@@ -67,7 +68,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
             "annotations": dict(spec.annotations),
         }),
         "spec": compact({
-            # The operator's default starts one process per core in a pod without GPUs (kube-engines.md §3.4).
+            # The default, `auto`, starts one process per core in a pod without GPUs (torch/distributed/run.py).
             "nprocPerNode": str(spec.torchrun.proc_per_node) if spec.torchrun else "1",
             "elasticPolicy": _build_elastic(spec.elastic),
             "pytorchReplicaSpecs": _build_replicas(spec),
@@ -92,7 +93,7 @@ def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
 def _build_replicas(spec: JobSpec) -> dict[str, Any]:
     """Return the roles: only Workers for an elastic job, otherwise a Master and the remaining replicas as Workers.
 
-    An elastic job has no Master, because the operator counts only its Workers (kube-engines.md §2.2).
+    An elastic job has no Master, because the operator counts only its Workers (`elastic.go`).
     """
     first, last = spec.replica_specs[0], spec.replica_specs[-1]
     if spec.elastic is not None:
@@ -127,7 +128,7 @@ def _launcher_options(spec: JobSpec, role: str) -> list[str]:
     """Return torchrun's options for a role: `lone`, `master`, `worker` or `elastic`.
 
     The Master is told to host the rendezvous, because torchrun's own detection can fail before DNS is ready
-    (kube-engines.md §3.3).
+    (pytorch issue 73656).
     """
     endpoint = {"lone": LONE_ENDPOINT, "elastic": ELASTIC_ENDPOINT}.get(role, MASTER_ENDPOINT)
     host = {"master": [f"{HOST}1"], "worker": [f"{HOST}0"]}.get(role, [])
@@ -140,7 +141,7 @@ def _launcher_options(spec: JobSpec, role: str) -> list[str]:
 def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:
     """Return a manifest in the form of `build`, with the same meaning and with defaults written out.
 
-    Defaults: kube-engines.md §2.1.
+    Defaults: Training Operator v1.9, `pytorch_defaults.go`.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ KUBEFLOW: Final = Format(
     _take_templates,
     _put_templates,
     problems=_problems,
-    # --rdzv-conf sets the rendezvous' host (kube-engines.md §3.3).
+    # `is_host` in --rdzv-conf says which agent hosts the rendezvous (torch's c10d_rendezvous_backend.py).
     own_options=("--rdzv-conf",),
-    sets_unbuffered=True,  # kube-engines.md §2.2
+    sets_unbuffered=True,  # Training Operator v1.9, envvar.go
 )

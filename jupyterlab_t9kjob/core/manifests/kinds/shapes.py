@@ -1,7 +1,7 @@
 """Fields of the manifests and their types, to report mistakes before a cluster is asked.
 
-Sources: t9k.md §1.2 and §1.3 (both dialects), kube-engines.md §2.1, and the core/v1 API for pods. The contents of an
-`ANYTHING` field are not checked and are kept unchanged.
+Sources: t9k-facts.md (Spec; Dialects), Training Operator v1.9 `pkg/apis/kubeflow.org/v1/pytorch_types.go`, and the API
+reference of Kubernetes for pods. The contents of an `ANYTHING` field are not checked and are kept unchanged.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ POD: Final = {
     ),
 }  # fmt: skip
 TEMPLATE: Final = {"metadata": MapOf(ANYTHING), "spec": POD}
-# Switches have both spellings here (t9k.md §1.3). `.dialect` translates them to one.
+# Switches have both spellings here (t9k-facts.md, Dialects). `.dialect` translates them to one.
 SWITCH: Final = {"enabled": FLAG, "enable": FLAG}
 T9K: Final = {
     "apiVersion": TEXT,

@@ -1,6 +1,7 @@
 """Converts a `JobSpec` to a ``PyTorchTrainingJob`` (``batch.tensorstack.dev/v1beta1``), and back; current dialect.
 
-Fields and semantics: t9k.md §1.2 to §1.5. `.dialect` translates to the older dialect.
+Fields and semantics: `docs/developer/t9k-facts.md` (Spec; Launch; Success and failure). `.dialect` translates to the
+older dialect.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from .template_reader import Part, read_groups, read_metadata, read_template, wh
 API_VERSION: Final = f"{GROUP}/v1beta1"
 TRAINING: Final = None
 CLEAN_UP: Final = ("None", "Unfinished", "All")
-# T9k's old reference documents Never for this kind; the other defaults are in t9k.md §1.2.
+# T9k's old reference documents Never for this kind; the other defaults are in t9k-facts.md, Spec.
 DEFAULT_RESTART: Final = "Never"
 DEFAULT_BACKOFF: Final = 3
 DEFAULT_PROCESSES: Final = "1"
@@ -84,7 +85,7 @@ def _build_torchrun(spec: JobSpec) -> dict[str, Any] | None:
 
 
 def launcher(spec: JobSpec) -> list[str]:
-    """Return torchrun with its options for debug mode, in which the controller does not run it (t9k.md §1.4)."""
+    """Return torchrun's command for debug mode, in which the controller does not run torchrun."""
     torchrun = spec.torchrun
     if torchrun is None:
         return []
@@ -110,7 +111,7 @@ def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
 
 def _build_group(spec: JobSpec, group: ReplicaSpec) -> dict[str, Any]:
     program, cwd = program_of(spec, group), working_directory(spec)
-    # If torchrun is on, the controller ignores `command` (t9k.md §1.4).
+    # If torchrun is on, the controller ignores `command` (t9k-facts.md, Launch).
     argv = plain_argv(program, cwd) if spec.torchrun is None else Argv(None, words_of(program, cwd))
     return compact({
         "type": group.type,
@@ -141,7 +142,7 @@ def _build_pause(spec: JobSpec) -> dict[str, Any] | None:
         })
         for resume in spec.resume
     ]  # fmt: skip
-    # Resume specs can't be added later (t9k.md §1.2), so they are written when the job is created.
+    # Resume specs can't be added later (t9k-facts.md, Spec), so they are written when the job is created.
     return compact({"enabled": spec.paused, "resumeSpecs": types}) if spec.paused or types else None
 
 

@@ -1,4 +1,4 @@
-"""Converts ``tensorboardSpec`` of a PyTorchTrainingJob, the TensorBoard that T9k runs (t9k.md §1.2)."""
+"""Converts ``tensorboardSpec`` of a PyTorchTrainingJob, the TensorBoard that T9k runs (t9k-facts.md, Spec)."""
 
 from __future__ import annotations
 

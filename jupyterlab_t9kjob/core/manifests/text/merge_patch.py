@@ -86,8 +86,9 @@ def diff(source: Any, target: Any) -> dict[str, Any]:
 def vanished(sent: Any, received: Any, pointer: str = "") -> Iterator[str]:
     """Yield the fields of a value that an API server did not return.
 
-    An API server drops fields that it does not know, without an error (t9k.md §1.3). Empty values are not reported:
-    null, false, 0, "", [] and {} mean the same as an absent field in most schemas.
+    An API server drops fields that it does not know, without an error unless the request says
+    ``fieldValidation=Strict`` (Kubernetes docs, Field validation). Empty values are not reported: null,
+    false, 0, "", [] and {} mean the same as an absent field in most schemas.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Queues that a job of a namespace can be put into: those of T9k's scheduler, or Kueue's LocalQueues.
 
 Each kind of job uses one of the two systems. If this account may not read a ClusterQueue or the namespace's labels, the
-fields that depend on them stay empty [t9k.md §4.4; kueue.sigs.k8s.io/docs/concepts].
+fields that depend on them stay empty (T9k: t9k-facts.md, Queues; Kueue: kueue.sigs.k8s.io/docs/concepts).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from .configured_volumes import lab_mounts
 from .process_environment import Surroundings, surroundings
 
 USUAL_CONTAINER: Final = "notebook"
-"""Name of the container in notebook pods of T9k and Kubeflow (t9k.md §4.2)."""
+"""Name of the container in notebook pods of T9k (t9k-facts.md, Lab pods) and Kubeflow."""
 DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
 _POD_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 _REFERENCE: Final = re.compile(r"\$\$|\$\(([-._a-zA-Z][-._a-zA-Z0-9]*)\)")

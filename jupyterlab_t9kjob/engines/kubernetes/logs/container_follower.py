@@ -1,8 +1,8 @@
 """Follows the log of one container into spools on disk, through broken connections, restarts and the pod's end.
 
-The rules are those of kube-engines.md §5. The end of an answer does not mean that the container has ended. The log of a
-run that has ended is read once more without following. The log of the previous run is fetched before the next restart
-removes it. Parts that are lost are recorded with their time spans.
+The end of an answer does not mean that the container has ended: load balancers close a stream earlier.
+The log of a run that has ended is read once more without following. The log of the previous run is fetched before the
+next restart removes it. Parts that are lost are recorded with their time spans.
 """
 
 from __future__ import annotations

@@ -238,7 +238,7 @@ def since(condition: Json | None) -> float | None:
 
 
 def reason_and_message(condition: Json | None) -> tuple[str | None, str | None]:
-    """Return a condition's reason and message; T9k's literal ``-`` counts as None (t9k.md §1.8)."""
+    """Return a condition's reason and message; T9k's literal ``-`` counts as None (t9k-facts.md, States)."""
     reason, message = text(condition, "reason"), text(condition, "message")
     return (None if reason == "-" else reason), (None if message == "-" else message)
 
@@ -262,7 +262,7 @@ def is_terminating(pod: Json) -> bool:
 
 
 def training_name(template: Json, insisted: str | None) -> str | None:
-    """Return the name of the training container (t9k.md §1.4); None if the template has no containers.
+    """Return the name of the training container (t9k-facts.md, Launch); None if there are no containers.
 
     Parameters
     ----------

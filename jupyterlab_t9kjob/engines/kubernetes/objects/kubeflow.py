@@ -1,4 +1,4 @@
-"""PyTorchJob of Kubeflow's training operator (kube-engines.md §2)."""
+"""PyTorchJob of Kubeflow's Training Operator (v1.9, `pkg/controller.v1/pytorch`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, start
 _TYPE_LABEL: Final = "training.kubeflow.org/replica-type"
 _INDEX_LABEL: Final = "training.kubeflow.org/replica-index"
 _RETRIED: Final = range(128, 256)
-"""Exit codes after which the operator replaces a pod under the policy ``ExitCode`` (kube-engines.md §2.4)."""
+"""Exit codes after which the operator replaces a pod under the policy ``ExitCode`` (`pkg/util/train/train_util.go`)."""
 # The operator gives all failures the reason PyTorchJobFailed; only the messages differ (seen with 1.9.3).
 _CAUSES: Final = {
     "reached the specified backoff limit": "BackoffLimitExceeded",
@@ -175,7 +175,7 @@ def _index(pod: Json) -> int | None:
 
 
 def _phase(manifest: Json, replicas: Sequence[ReplicaView], before: Phase | None) -> Phase:
-    """Return the phase by the conditions, in the operator's order of precedence (kube-engines.md §2.3)."""
+    """Return the phase by the conditions, in the operator's order of precedence (`pkg/util/status.go`)."""
     found = conditions(manifest)
     if holds(found.get("Failed")):
         return "Failed"
@@ -214,7 +214,7 @@ def _started_at(manifest: Json, replicas: Sequence[ReplicaView], phase: Phase) -
 
 
 def _ended_at(manifest: Json, replicas: Sequence[ReplicaView], cause: str | None) -> float | None:
-    """Return when the job ended; for some failures the object does not have the time (kube-engines.md §2.3)."""
+    """Return when the job ended; after some failures the operator does not set ``completionTime``."""
     found = conditions(manifest)
     if cause == "Stopped":
         return since(found.get("Suspended"))

@@ -1,4 +1,4 @@
-"""PyTorchTrainingJob of T9k's controller (t9k.md §1.5–1.8)."""
+"""PyTorchTrainingJob of T9k's controller; its behavior is described in `docs/developer/t9k-facts.md`."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ _CONDITIONS_OF: Final[dict[Phase, tuple[str, ...]]] = {
     "Unknown": (),
 }
 _RETRIED: Final = frozenset({130, 137, 138, 143})
-"""Exit codes after which the controller replaces a pod under the policy ``ExitCode`` (t9k.md §1.2)."""
+"""Exit codes after which the controller replaces a pod under the policy ``ExitCode`` (t9k-facts.md, Spec)."""
 _RESTARTS: Final = 3
-"""Default of ``backoffLimit`` (t9k.md §1.2)."""
+"""Default of ``backoffLimit`` (t9k-facts.md, Spec)."""
 _SWITCHES: Final = ("enabled", "enable")
-# The list has three names in the versions of T9k (t9k.md §1.7).
+# The list has three names in the versions of T9k (t9k-facts.md, Status).
 _REPLICA_LISTS: Final = ("replicas", "status", "replicaStatus")
 _TYPE_LABEL: Final = "replica-type"
 _INDEX_LABEL: Final = "replica-index"
@@ -97,7 +97,7 @@ class T9k:
         """Return the state of a job; the parameters are those of `JobKind.state`.
 
         The phase is the object's own. The object has no start and end times, so these come from the master's pod and
-        the conditions (t9k.md §1.7, §1.8).
+        the conditions (t9k-facts.md, States).
         """
         written = text(manifest, "status", "phase")
         phase: Phase = "Pending" if written is None else _PHASES.get(written, "Unknown")
@@ -179,7 +179,7 @@ class T9k:
         return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
 
     def tensorboard_url(self, manifest: Json) -> str | None:
-        """Return the path of a job's TensorBoard on the platform's host (t9k.md §4.3)."""
+        """Return the path of a job's TensorBoard on the platform's host (t9k-facts.md, TensorBoard)."""
         board = part(manifest, "status", "tensorboard", "dependent")
         namespace = text(board, "namespace") or text(manifest, "metadata", "namespace") or ""
         name = text(board, "name") or ""
@@ -323,7 +323,7 @@ def _cause(manifest: Json, phase: Phase) -> tuple[str | None, str | None]:
     """Return the cluster's code and message for the cause of a job's phase.
 
     The status does not say that a deadline has passed or that the restarts are used up, so these causes are derived
-    (t9k.md §1.8).
+    (t9k-facts.md, States).
     """
     cause: str | None = None
     message: str | None = None

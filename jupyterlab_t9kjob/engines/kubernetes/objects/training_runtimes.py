@@ -1,6 +1,6 @@
 """Images of the training runtimes of Kubeflow Trainer: templates of jobs that an administrator offers.
 
-Sources: the API of trainer.kubeflow.org (kube-engines.md §4) and its manifests of the runtimes that it installs.
+Sources: Kubeflow Trainer v2.3, the API trainer.kubeflow.org/v1alpha1 and the runtimes in `manifests/base/runtimes`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from ....core.translation import Text, _, sentences
 from ..objects.text import listed, named
 
 OPERATORS_CONTAINER: Final = "init-pytorch"
-"""Init container that Kubeflow's operator adds to the workers of a job with a master (kube-engines.md §2.2)."""
+"""Init container that Kubeflow's operator adds to the workers of a job with a master (`initcontainer.go`)."""
 SETTING: Final = _("Make pods fit the restricted standard")
 """Label of the form's field."""
 RESTRICT: Final = Fix(label=_("Make the pods fit"), changes={"/spec/security/restricted": True})
@@ -208,7 +208,7 @@ _GATEKEEPER: Final = {
         "/spec/scheduling/scheduler",
     ),
 }
-"""Sentence, hint and field of the rules of T9k's admission, by the code in their message (t9k.md §1.5)."""
+"""Sentence, hint and field of T9k's admission rules, by the code in the message (t9k-facts.md, Success and failure)."""
 
 
 def _gatekeeper(match: re.Match[str]) -> Rule:

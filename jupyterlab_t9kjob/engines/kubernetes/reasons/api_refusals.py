@@ -70,7 +70,7 @@ def refused(error: ApiError | Unreachable, manifest: Json | None = None, *, edit
 def of_pods(cluster_events: Sequence[ClusterEvent], replica: ReplicaView | None = None, *, now: float) -> Reason | None:
     """Return why the job's controller could not create pods; None if no event reports a failure.
 
-    A quota applies to pods, so a job that is too large for it is accepted, and its pods are refused (t9k.md §1.5).
+    A quota applies to pods, so a job that is too large for it is accepted, and its pods are refused.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
 """Values of `JobSummary.ended_by` by the code of the reason. Jobs with other codes ended by themselves."""
 
 _OVER_TIME: Final = "MaxDurationExceeded"
-"""Reason of the event by which T9k's Duration Keeper reports that it has paused a job (t9k.md §1.5)."""
+"""Reason of the event of T9k's Duration Keeper when it pauses a job (t9k-facts.md, Success and failure)."""
 
 
 def reason_of(

@@ -37,7 +37,7 @@ _NEEDS_SECRET: Final = ("ImageNotAllowed", "NoSuchImage", "ImagePull")
 """Codes of image problems that a missing pull secret can cause."""
 _CREATING: Final = ("ContainerCreating", "PodInitializing", "")
 _MASTER_WAIT: Final = "init-pytorch"
-"""Init container of Kubeflow's operator, which waits until the master's name resolves (kube-engines.md §2.2)."""
+"""Init container of Kubeflow's operator, which waits until the master's name resolves (`initcontainer.go`)."""
 
 
 def waiting(

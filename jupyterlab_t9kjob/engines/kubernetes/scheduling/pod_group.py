@@ -1,4 +1,4 @@
-"""Reasons for which T9k's scheduler has not given a job resources, read from the job's PodGroup (t9k.md §4.4).
+"""Reasons for which T9k's scheduler has not given a job resources, read from the job's PodGroup (t9k-facts.md, Queues).
 
 Only the names of the conditions, and their messages for success, are documented. Other messages are shown verbatim.
 """

@@ -152,7 +152,7 @@ def pod_namespace() -> str | None:
     """Return the namespace of the pod that this process runs in; None outside one.
 
     The namespace stands in a file of the service account, else in the notebook's URL prefix (``NB_PREFIX``).
-    ``T9K_NAMESPACE`` is the platform's namespace, not the user's (t9k.md §4.2).
+    ``T9K_NAMESPACE`` is the platform's namespace, not the user's (t9k-facts.md, Lab pods).
     """
     try:
         if namespace := (SERVICE_ACCOUNT / "namespace").read_text(encoding="utf-8").strip():
@@ -266,8 +266,8 @@ def _no_token(context: str, provider: str | None) -> Text:
 
 
 def _authorization(configuration: Any) -> Headers:
-    # The settings' names differ between versions of the package, so all that go into a header are taken
-    # (kube-engines.md §7.3).
+    # The settings' names differ between versions of the package (28.1 to 35.0: `authorization`; from 36.0:
+    # `BearerToken`), so all that go into a header are taken.
     settings = [setting for setting in configuration.auth_settings().values() if setting["in"] == "header"]
     headers = tuple((setting["key"], setting["value"].strip()) for setting in settings if setting["value"])
     if not all(value.isascii() and value.isprintable() for _key, value in headers):
