@@ -186,6 +186,18 @@ class T9kJobSettings(HasTraits):
         help="Logs of containers that are followed at the same time, each on a connection to the cluster. If there are"
         " more, they take turns; no lines are lost by that.",
     ).tag(config=True)
+    prometheus = Unicode(
+        help="Address of the cluster's Prometheus, from which the use of resources by jobs is read:"
+        " http://prometheus-k8s.monitoring.svc:9090. Empty to find its Service in the namespaces t9k-monitoring and"
+        " monitoring, if the account may list Services there; off to read the metrics API only."
+    ).tag(config=True)
+    prometheus_token_file = Unicode(
+        help="File with the bearer token for the address in prometheus. It is read again for each query."
+    ).tag(config=True)
+    prometheus_ca_file = Unicode(
+        help="File with the authorities that sign the certificate of the address in prometheus; empty for those that"
+        " the system trusts."
+    ).tag(config=True)
 
     @default("home")
     def _default_home(self) -> str:

@@ -127,7 +127,7 @@ class Samples:
     unavailable
         Why there are no samples, and who can change that; None if there are some, or will be.
     trouble
-        Why there are no newer samples although the job runs.
+        Why there are no newer samples, or fewer metrics than usual, although the job runs.
     """
 
     source: ResourceSource | None

@@ -90,7 +90,9 @@ class ResourceView(Model):
     findings: list[ResourceFinding] = Field(default_factory=list)
     usage: ResourceUsage
     unavailable: Reason | None = Field(None, description="Why there are no samples, and who can change that.")
-    trouble: Reason | None = Field(None, description="Why there are no newer samples although the job runs.")
+    trouble: Reason | None = Field(
+        None, description="Why there are no newer samples, or fewer metrics than usual, although the job runs."
+    )
 
 
 class LogMarker(Model):

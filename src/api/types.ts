@@ -6700,7 +6700,7 @@ export interface components {
              */
             unavailable: components["schemas"]["Reason"] | null;
             /**
-             * @description Why there are no newer samples although the job runs.
+             * @description Why there are no newer samples, or fewer metrics than usual, although the job runs.
              * @default null
              */
             trouble: components["schemas"]["Reason"] | null;

@@ -86,11 +86,11 @@ class FakeCluster(FakeApi):
 
 
 @asynccontextmanager
-async def kubeflow(server: FakeCluster, home: Path) -> AsyncIterator[KubernetesEngine]:
+async def kubeflow(server: FakeCluster, home: Path, **settings: Any) -> AsyncIterator[KubernetesEngine]:
     """Run an engine against it, which has listed the jobs."""
     before = os.environ.get("KUBECONFIG")
     os.environ["KUBECONFIG"] = str(write_kubeconfig(home / "kubeconfig", {"server": server.url}))
-    cluster = Cluster(Settings(owner="tester"))
+    cluster = Cluster(Settings(**{"owner": "tester", **settings}))
     engine = KubernetesEngine(Kubeflow(), cluster, home, None)
     await engine.start()
     try:

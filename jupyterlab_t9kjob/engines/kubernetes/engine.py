@@ -46,6 +46,7 @@ from .logs.failure_reader import FailureReader
 from .logs.manager import LogManager
 from .logs.progress_reader import LiveProgress
 from .objects.kinds import JobKind
+from .resources.prometheus.source import PrometheusSource
 from .resources.reading import ReadsSamples
 from .resources.sampler import ClusterSampler
 from .submit.creation import Creation
@@ -95,7 +96,8 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
         self._deadlines = DeadlineNudge(kind, cluster, self._table.jobs.values)
         self._failures = FailureReader(cluster, self._logs, self._table.note_failures)
         self._progress = LiveProgress(self._logs, self._table.note_progress)
-        self._resources = ClusterSampler(self._records, lambda: cluster.api)
+        prometheus = PrometheusSource(cluster.settings, lambda: cluster.api)
+        self._resources = ClusterSampler(self._records, lambda: cluster.api, prometheus)
         self._lab: Lab | None = None
         self._permissions: dict[str, dict[str, Capability]] = {}
         self._api: KubeApi | None = None

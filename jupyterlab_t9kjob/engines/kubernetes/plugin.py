@@ -36,6 +36,9 @@ def connect(context: EngineContext) -> Cluster:
             follow_replicas=traits.follow_replicas,
             followed_logs=traits.followed_logs,
             log_bytes=traits.log_bytes_per_job,
+            prometheus=traits.prometheus,
+            prometheus_token_file=traits.prometheus_token_file,
+            prometheus_ca_file=traits.prometheus_ca_file,
         )
     )
 

@@ -30,6 +30,10 @@ class Settings:
         Number of container logs that are followed at the same time; more logs take turns.
     log_bytes
         Bytes of a job's log that are kept on disk; the middle of a longer log is removed. None for no limit.
+    prometheus
+        Address of the cluster's Prometheus; empty to find its Service, ``off`` to read none.
+    prometheus_token_file, prometheus_ca_file
+        Files with a bearer token for that address and with the authorities of its certificate; empty for none.
     """
 
     enabled: bool = True
@@ -41,3 +45,6 @@ class Settings:
     follow_replicas: int = 16
     followed_logs: int = 64
     log_bytes: int | None = None
+    prometheus: str = ""
+    prometheus_token_file: str = ""
+    prometheus_ca_file: str = ""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ....core.job import Reason
 from ....core.resources import Level, ResourceSource, Samples, SampleSpan
 from ....core.system.disk_threads import on_disk
-from ....core.translation import _, _n
+from ....core.translation import Text, _, _n, sentences
 from ....resources.amounts import number, size
 from ....resources.storage.blocks import read
 from ....resources.storage.writer import TIERS
@@ -36,22 +37,28 @@ class ReadsSamples:
         folder = self._resources.folder(seen)
         if folder is None:
             return Samples(None)
+        await self._resources.fill(seen)
         tiers = await on_disk(folder, lambda: [(tier.seconds, read(folder / tier.name)) for tier in TIERS])
         newest = next((segments[-1] for _seconds, segments in tiers if segments), None)
         last = newest.times[-1] + newest.seconds[-1] if newest is not None else None
+        facts = newest.facts if newest is not None else {}
         problem = _problem(self._resources.problem(seen.job.namespace), seen.job.namespace)
         runs = seen.job.present and seen.state.phase == "Running"
-        label = _n("every {n} s, from the metrics API", "every {n} s, from the metrics API", round(INTERVAL_SECONDS))
+        is_late = last is not None and time.time() - last > SILENT_SECONDS
+        silent = self._resources.prometheus_problem
+        trouble = problem if is_late else None
+        if silent is not None and (is_late or facts.get("source") != "prometheus"):
+            trouble = _fallen_back(silent, problem)
         return Samples(
-            source=ResourceSource("metrics_api", label, INTERVAL_SECONDS),
+            source=_source(facts),
             tiers=tiers,
-            levels=_levels(newest.facts.get("limits") if newest is not None else None),
-            notes={"memory": _("working set: without page cache that can be freed")},
-            missing={"gpu_use": _("The metrics API of a cluster does not report GPUs, network and disk.")}
-            if newest is not None
-            else {},
-            unavailable=(problem or _never(seen)) if newest is None else None,
-            trouble=problem if last is not None and runs and time.time() - last > SILENT_SECONDS else None,
+            levels=[*_levels(facts.get("limits")), *_gpu_levels(facts)],
+            notes=_notes(facts),
+            missing=_missing(seen, facts) if newest is not None else {},
+            unavailable=(problem or _never(seen, silent, filled=self._resources.is_filled(uid)))
+            if newest is None
+            else None,
+            trouble=trouble if runs else None,
         )
 
     async def samples_version(self, uid: str) -> str:
@@ -62,7 +69,8 @@ class ReadsSamples:
         if folder is None:
             return ""
         stamp = await on_disk(folder, _stamp, folder / TIERS[0].name)
-        return f"{stamp} {self._resources.problem(seen.job.namespace) is not None}"
+        problem, trouble = self._resources.problem(seen.job.namespace), self._resources.prometheus_problem
+        return f"{stamp} {problem is not None} {trouble.code if trouble is not None else ''}"
 
 
 def _stamp(path: Any) -> str:
@@ -73,13 +81,89 @@ def _stamp(path: Any) -> str:
     return f"{found.st_mtime_ns}-{found.st_size}"
 
 
-def _never(seen: JobSnapshot) -> Reason | None:
+def _source(facts: Mapping[str, Any]) -> ResourceSource:
+    if facts.get("source") != "prometheus":
+        label = _n("every {n} s, from the metrics API", "every {n} s, from the metrics API", round(INTERVAL_SECONDS))
+        return ResourceSource("metrics_api", label, INTERVAL_SECONDS)
+    seconds = _positive(facts.get("interval")) or INTERVAL_SECONDS
+    if _cards(facts):
+        label = _n("every {n} s, from Prometheus and DCGM", "every {n} s, from Prometheus and DCGM", round(seconds))
+    else:
+        label = _n("every {n} s, from Prometheus", "every {n} s, from Prometheus", round(seconds))
+    return ResourceSource("prometheus", label, seconds)
+
+
+def _notes(facts: Mapping[str, Any]) -> dict[str, Text]:
+    notes = {"memory": _("working set: without page cache that can be freed")}
+    if facts.get("source") != "prometheus":
+        return notes
+    window = round(_positive(facts.get("window")) or 0)
+    notes["cpu"] = _n("mean of {n} s", "mean of {n} s", window)
+    notes["network"] = _n(
+        "sent and received by the pods, mean of {n} s; RDMA is not counted",
+        "sent and received by the pods, mean of {n} s; RDMA is not counted",
+        window,
+    )
+    notes["disk"] = _n(
+        "read and written on block devices, mean of {n} s; network file systems are not counted",
+        "read and written on block devices, mean of {n} s; network file systems are not counted",
+        window,
+    )
+    names = {str(card["name"]) for card in _cards(facts) if card.get("name")}
+    if len(names) == 1:
+        notes["gpu_use"] = _("% of each {model}", model=next(iter(names)))
+    return notes
+
+
+def _missing(seen: JobSnapshot, facts: Mapping[str, Any]) -> dict[str, Text]:
+    if facts.get("source") != "prometheus":
+        return {"gpu_use": _("The metrics API of a cluster does not report GPUs, network and disk.")}
+    size = seen.job.size
+    if _cards(facts) or size is None or size.devices is None:
+        return {}
+    return {
+        "gpu_use": _(
+            "Prometheus has no values of the job's GPUs. NVIDIA's DCGM exporter reports them, with the names of pods."
+        )
+    }
+
+
+def _fallen_back(problem: Reason, of_metrics: Reason | None) -> Reason:
+    """Return why Prometheus can't be read, with the source that is read instead, or why that can't be read either."""
+    meanwhile = _("CPU and memory come from the metrics API meanwhile.") if of_metrics is None else of_metrics.sentence
+    return problem.model_copy(update={"hint": sentences(meanwhile, problem.hint)})
+
+
+def _cards(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    cards = facts.get("gpus")
+    return [card for card in cards.values() if isinstance(card, dict)] if isinstance(cards, dict) else []
+
+
+def _gpu_levels(facts: Mapping[str, Any]) -> list[Level]:
+    totals = {total for card in _cards(facts) if (total := _positive(card.get("memory"))) is not None}
+    if len(totals) != 1:
+        return []
+    (total,) = totals
+    label = _("{size} on the card", size=size(total))
+    return [Level("gpu_memory", "limit", total, part, label) for part in ("job", "replica", "gpu")]
+
+
+def _positive(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and 0 < value < 1e18 else None
+
+
+def _never(seen: JobSnapshot, silent: Reason | None, *, filled: bool) -> Reason | None:
     if seen.job.present and seen.state.phase in ("Pending", "Running", "Paused", "Resuming"):
         return None
+    if filled:
+        return Reason(code="NoSamples", sentence=_("Prometheus has no samples of the job."))
     return Reason(
         code="NoSamples",
         sentence=_("This JupyterLab has no samples of the job."),
-        hint=_("Samples are taken while the job runs and a JupyterLab of its owner is open, or this tab is shown."),
+        hint=sentences(
+            silent.sentence if silent is not None else None,
+            _("Samples are taken while the job runs and a JupyterLab of its owner is open, or this tab is shown."),
+        ),
     )
 
 
