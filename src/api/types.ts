@@ -1765,7 +1765,7 @@ export interface components {
             found: string;
             /**
              * Rights
-             * @description Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs, list_pods, watch_pods, read_logs, list_events, watch_events, list_quotas, watch_quotas, list_volumes, get_volumes, list_namespaces; each with the reason where it is missing.
+             * @description Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs, list_pods, watch_pods, read_logs, list_events, watch_events, list_quotas, watch_quotas, list_volumes, get_volumes, list_namespaces, on engines that need Services also create_services; each with the reason where it is missing.
              */
             rights: {
                 [key: string]: components["schemas"]["Capability"];

@@ -100,9 +100,9 @@ def kube(
     for kind, made in (("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")):
         kube.until(kind, made, lambda found: found is not None)
     yield kube
-    for kind in ("pytorchtrainingjobs", "pytorchjobs"):
+    for kind in ("pytorchtrainingjobs", "pytorchjobs", "jobs"):
         if kube.knows(kind):
-            kube.ask("DELETE", kube.path(kind))
+            kube.ask("DELETE", kube.path(kind), {"propagationPolicy": "Background"})
     kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})
     cluster.delete("namespaces", name)
     kube.close()

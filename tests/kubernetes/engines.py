@@ -21,6 +21,7 @@ from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount, Quantity, Re
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
+from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
@@ -28,6 +29,7 @@ from tests.kubernetes.harness import Kube, Volume
 from tests.patience import PATIENCE
 
 KINDS = {"t9k": T9k, "kubeflow": Kubeflow}
+EVERY_KIND = {**KINDS, "indexed-job": IndexedJob}
 PLURALS = {"t9k": "pytorchtrainingjobs", "kubeflow": "pytorchjobs"}
 ENDED = ("Succeeded", "Failed")
 MOUNT = "/t9k/mnt"
@@ -156,7 +158,7 @@ async def serving(
     home: Path,
     volume: Volume | None = None,
     kubeconfig: Path | None = None,
-    kinds: Mapping[str, Callable[[], JobKind]] = KINDS,
+    kinds: Mapping[str, Callable[[], JobKind]] = EVERY_KIND,
     **settings: Any,
 ) -> AsyncIterator[Bench]:
     """Run the engines as a server does; several times on the same home is a server that was restarted."""

@@ -15,7 +15,7 @@ from jupyterlab_t9kjob.jobs.admission import Admission
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.service import JobService
 from tests.kubernetes.between import Between
-from tests.kubernetes.engines import PLURALS, WAIT, Bench, serving
+from tests.kubernetes.engines import EVERY_KIND, PLURALS, WAIT, Bench, serving
 from tests.kubernetes.fakeapi import Call, Request, refuse
 from tests.kubernetes.harness import Kube
 
@@ -71,7 +71,7 @@ async def test_pause_and_resume(engine: str, kube: Kube, image: str, tmp_path: P
         assert again.running_since == second.started_at
 
 
-@both
+@pytest.mark.parametrize("engine", EVERY_KIND)
 async def test_what_is_stopped_can_be_resumed(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
         job = await running(bench, engine)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "jupyterlab_t9kjob"
-NAMES = {"local", "t9k", "kubeflow"}
+NAMES = {"local", "t9k", "kubeflow", "indexed-job"}
 
 
 def comparisons(tree: ast.AST) -> Iterator[ast.Constant]:

@@ -119,7 +119,8 @@ class ClusterInfo(Model):
         default_factory=dict,
         description="Permissions of the account: create_jobs, delete_jobs, change_jobs, list_jobs, watch_jobs,"
         " list_pods, watch_pods, read_logs, list_events, watch_events, list_quotas, watch_quotas, list_volumes,"
-        " get_volumes, list_namespaces; each with the reason where it is missing.",
+        " get_volumes, list_namespaces, on engines that need Services also create_services; each with the reason where"
+        " it is missing.",
     )
     stale_since: float | None = Field(
         None, description="Since when changes may have been missed, seconds since the epoch; null while all is well."

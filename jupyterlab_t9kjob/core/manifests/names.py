@@ -9,6 +9,7 @@ Annotations
 ``jupyterlab-t9kjob/rerun-of``              uid of the job that this job repeats
 ``jupyterlab-t9kjob/stopped``               time and user of a stop: the job is paused, and counts as ended
 ``jupyterlab-t9kjob/paused``                time and user of a pause from a lab
+``jupyterlab-t9kjob/ran``                   the job ran before its last pause (Indexed Jobs, whose status forgets it)
 ``jupyterlab-t9kjob/reminded``              deadline at which a change made the controller reconcile the job
 ``jupyterlab-t9kjob/sweep``                 the job's place in its sweep (`core.sweep`)
 ``jupyterlab-t9kjob/sweep-lease``           lab that starts the next jobs of the sweep, and until when
@@ -16,6 +17,12 @@ Annotations
 ``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
 ``jupyterlab-t9kjob/spec``                  parts of the spec that the manifest has no field for (see `.remainder`)
 ==========================================  ==================================================================
+
+Labels
+------
+============================  ================================================================================
+``jupyterlab-t9kjob/engine``  engine of an Indexed Job; other programs make Jobs too, and they are not listed
+============================  ================================================================================
 
 Environment variables of the training container
 -----------------------------------------------
@@ -44,11 +51,13 @@ REQUEST_ID: Final = PREFIX + "request-id"
 RERUN_OF: Final = PREFIX + "rerun-of"
 STOPPED: Final = PREFIX + "stopped"
 PAUSED: Final = PREFIX + "paused"
+RAN: Final = PREFIX + "ran"
 REMINDED: Final = PREFIX + "reminded"
 SWEEP_LEASE: Final = PREFIX + "sweep-lease"
 SWEEP_VERDICT: Final = PREFIX + "sweep-verdict"
 ENV: Final = PREFIX + "env"
 SPEC: Final = PREFIX + "spec"
+ENGINE: Final = PREFIX + "engine"
 
 ENV_NAME: Final = "T9KJOB_NAME"
 ENV_REQUEST: Final = "T9KJOB_REQUEST"

@@ -1,1 +1,1 @@
-"""Engines that run jobs in a Kubernetes cluster: T9k and Kubeflow."""
+"""Engines that run jobs in a Kubernetes cluster: T9k, Kubeflow, and Kubernetes itself."""

@@ -273,7 +273,10 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
         """Return the job that a request created, through this server or another one; None if there is none."""
         await self._table.ready()
         job = self._table.by_request(request_id)
-        return await self.job(job.uid) if job is not None else None
+        if job is None:
+            return None
+        await self._creation.complete(job)
+        return await self.job(job.uid)
 
     async def create(
         self,

@@ -7,6 +7,7 @@ from ...core.engine.protocol import Engine
 from .cluster.connection import Cluster
 from .cluster.settings import Settings
 from .engine import KubernetesEngine
+from .objects.indexed_job import IndexedJob
 from .objects.kinds import JobKind
 from .objects.kubeflow import Kubeflow
 from .objects.t9k import T9k
@@ -20,6 +21,11 @@ def make_t9k(context: EngineContext) -> Engine | None:
 def make_kubeflow(context: EngineContext) -> Engine | None:
     """Make the engine for PyTorchJobs of Kubeflow; None if the trait `kubernetes` is off."""
     return _make(Kubeflow(), context)
+
+
+def make_indexed_job(context: EngineContext) -> Engine | None:
+    """Make the engine for Indexed Jobs of Kubernetes; None if the trait `kubernetes` is off."""
+    return _make(IndexedJob(), context)
 
 
 def connect(context: EngineContext) -> Cluster:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as reading
@@ -48,6 +49,22 @@ T9K_JOB = {
         "tensorboard": {"dependent": {"name": "x"}},
     },
 }  # fmt: skip
+INDEXED_JOB = {
+    "metadata": {"name": "x", "uid": "u", "annotations": {"jupyterlab-t9kjob/ran": "true"}},
+    "spec": {
+        "completions": 2,
+        "backoffLimit": 2,
+        "suspend": True,
+        "podFailurePolicy": {"rules": [{"action": "FailJob"}]},
+        "template": {"spec": {"restartPolicy": "Never", "subdomain": "x", "containers": [{"name": "pytorch"}]}},
+    },
+    "status": {
+        "startTime": "2026-11-21T10:00:00Z",
+        "failed": 1,
+        "ready": 1,
+        "conditions": [{"type": "Suspended", "status": "True", "lastTransitionTime": "2026-11-21T10:00:00Z"}],
+    },
+}
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -74,7 +91,9 @@ def spoilt(draw: st.DrawFn, good: list[Any]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("kind", "good"), [(T9k(), [T9K_JOB]), (Kubeflow(), [moment["job"] for moment in SEEN])], ids=["t9k", "kubeflow"]
+    ("kind", "good"),
+    [(T9k(), [T9K_JOB]), (Kubeflow(), [moment["job"] for moment in SEEN]), (IndexedJob(), [INDEXED_JOB])],
+    ids=["t9k", "kubeflow", "indexed-job"],
 )
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
@@ -84,6 +103,7 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
     state = kind.state(manifest, pods)
     assert state.cause != "-"
     kind.pod_uids(manifest)
+    kind.pause(manifest, on=True)
     kind.remind_at(manifest)
     kind.tensorboard_url(manifest)
     newest(pods)
@@ -106,3 +126,4 @@ def test_nothing_breaks_the_reading_of_a_pod(pod: Any) -> None:
     reading.held([pod])
     T9k().owner_of(pod)
     Kubeflow().owner_of(pod)
+    IndexedJob().owner_of(pod)

@@ -39,6 +39,7 @@ def test_three_pods_meet_at_the_first() -> None:
     manifest = render(spec, "job")
     fields = {name: value for name, value in manifest["spec"].items() if name != "template"}
     assert (manifest["apiVersion"], manifest["kind"]) == ("batch/v1", "Job")
+    assert manifest["metadata"]["labels"] == {"jupyterlab-t9kjob/engine": "indexed-job"}  # Other Jobs are not listed.
     assert fields == {
         "completionMode": "Indexed",
         "completions": 3,
@@ -50,8 +51,8 @@ def test_three_pods_meet_at_the_first() -> None:
     assert (pod["restartPolicy"], pod["subdomain"]) == ("OnFailure", "mnist")
     (container,) = pod["containers"]
     assert container["command"] == ["sh"]
-    assert container["args"][:3] == ["-c", 'exec torchrun --rdzv_conf=is_host=$((JOB_COMPLETION_INDEX == 0)) "$@"',
-                                     "torchrun"]  # fmt: skip
+    hosted = 'exec torchrun --rdzv_conf=is_host=$((JOB_COMPLETION_INDEX == 0)),read_timeout=600 "$@"'
+    assert container["args"][:3] == ["-c", hosted, "torchrun"]
     assert {"--nnodes=3", "--nproc_per_node=2", "--rdzv_endpoint=mnist-0.mnist:29500"} < set(container["args"])
     assert container["args"][-3:] == ["train.py", "--epochs", "2"]
     assert parse(manifest).spec == spec

@@ -16,7 +16,7 @@ from ...spec import JobSpec, ReplicaSpec, RestartPolicy
 from ...translation import _
 from ..entrypoints import Argv, plain_argv, program_from_plain, program_of, working_directory
 from ..model import Notes
-from ..names import KUEUE_QUEUE
+from ..names import ENGINE, KUEUE_QUEUE
 from .launcher import (
     HOST,
     LAUNCHER,
@@ -31,8 +31,11 @@ from .launcher import (
 from .pod_template import build_template, compact
 from .template_reader import read_groups, read_metadata, read_template, whole
 
-API_VERSION: Final = "batch/v1"
+GROUP: Final = "batch"
+API_VERSION: Final = f"{GROUP}/v1"
 KIND: Final = "Job"
+LABEL: Final = "indexed-job"
+"""Value of the label `names.ENGINE`, by which these Jobs are told from those of other programs."""
 TYPE: Final = "worker"
 """Name of the only replica type."""
 PORT: Final = 29500
@@ -42,8 +45,11 @@ MOST_BACKOFF: Final = 2**31 - 1
 INDEX_ANNOTATION: Final = "batch.kubernetes.io/job-completion-index"
 RETRIED: Final = (130, 137, 138, 143)
 """Exit codes after which the policy ``ExitCode`` restarts a replica, as on T9k."""
+JOIN_SECONDS: Final = 600
+"""Time for which a replica waits for the first one, which may still pull its image. torchrun's own `join_timeout` is as
+long, but it gives up a rendezvous that does not answer after 60 s [torch 2.13]."""
 # The controller sets JOB_COMPLETION_INDEX. torchrun takes only 0 and 1 for is_host.
-_HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)) "$@"'
+_HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)),read_timeout={JOIN_SECONDS} "$@"'
 _SHELL: Final = ("-c", _HOSTED, LAUNCHER)
 _FAILS: Final = [
     {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
@@ -79,7 +85,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
         "kind": KIND,
         "metadata": compact({
             "name": spec.name,
-            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {})},
+            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {}), ENGINE: LABEL},
             "annotations": dict(spec.annotations),
         }),
         "spec": compact({
@@ -162,9 +168,10 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
     replaced = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
     _drop(spec, {"manualSelector": False, "podReplacementPolicy": replaced})
     template = canonical_command(_without_defaults(spec.get("template", {})), None)
+    metadata = manifest.get("metadata", {})
     return {
         **manifest,
-        "metadata": compact(manifest.get("metadata", {})),
+        "metadata": compact({**metadata, "labels": {**metadata.get("labels", {}), ENGINE: LABEL}}),
         "spec": compact({**spec, "template": template}),
     }
 
@@ -219,8 +226,8 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
     group = ReplicaSpec(type=TYPE, replicas=replicas, restart_policy=_read_policy(spec))
     fields = {**read_metadata(manifest), **read_groups([(group, part)])}
-    labels = manifest["metadata"].get("labels", {})
-    queue = labels.get(KUEUE_QUEUE)
+    queue = fields["labels"].get(KUEUE_QUEUE)
+    own = {ENGINE, KUEUE_QUEUE} if queue else {ENGINE}
     fields |= {
         "torchrun": torchrun,
         "run_policy": {
@@ -230,9 +237,8 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
         },
         "paused": spec.get("suspend", False),
         "scheduling": {**fields["scheduling"], "queue": queue or None},
+        "labels": {name: value for name, value in fields["labels"].items() if name not in own},
     }
-    if queue:
-        fields["labels"] = {name: value for name, value in labels.items() if name != KUEUE_QUEUE}
     return fields
 
 

@@ -27,7 +27,7 @@ from ..lab.lab_pod import find_lab_or_problem
 from ..objects.kinds import JobKind
 from .capacity.service import CapacityService
 from .discovery import Found, namespaces_of, sign_of_life
-from .kind_availability import Presence
+from .kind_availability import Presence, is_watched, why_unusable
 from .namespace_watch import NamespaceWatch, Sink
 from .permissions import Permissions
 from .settings import Settings
@@ -221,7 +221,7 @@ class Cluster:
     def why_off(self, kind: JobKind) -> Text | None:
         """Return the sentence that says why jobs of a kind can't be created or seen; None if they can."""
         if self.found(kind) is not None:
-            return None
+            return why_unusable(kind, self.version, (self.rights(kind, name) for name in self.spaces))
         if self.problem is not None:
             return self.problem
         return _(
@@ -362,14 +362,16 @@ class Cluster:
             space.start()
             self.capacity.resume()
         for engine in self.presence.kinds:
-            if engine not in space.jobs:
-                space.add(self._sinks[engine])
+            sink = self._sinks[engine]
+            if engine not in space.jobs and is_watched(sink.kind, self.rights(sink.kind, namespace)):
+                space.add(sink)
 
     async def _read_permissions(self, api: KubeApi, namespaces: Sequence[str], *, again: bool = False) -> None:
         """Read the permissions in these namespaces that are not known yet, or all of them `again`."""
         kinds = [self._sinks[engine].kind for engine in self.presence.kinds]
         for namespace in namespaces:
             await self._permissions.read(api, namespace, kinds, self.groups, again=again)
+            self._watch(api, namespace)
             await self.spaces[namespace].follow_queues(self.groups, partial(self.queue_rights, namespace=namespace))
 
     def _watch_state_changed(self) -> None:

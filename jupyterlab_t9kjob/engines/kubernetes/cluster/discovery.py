@@ -117,7 +117,7 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
         return known
     document = await read_schema(api, kind)
     dialect = Dialect.from_schema(document) if kind.dialects else CURRENT
-    strict = _at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
+    strict = is_at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
     return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
 
 
@@ -241,6 +241,15 @@ def _has(value: Any, key: str) -> bool:
     return isinstance(value, list) and any(_has(item, key) for item in value)
 
 
-def _at_least(version: str | None, wanted: tuple[int, int]) -> bool:
+def is_at_least(version: str | None, wanted: tuple[int, int]) -> bool:
+    """Return True if a version of Kubernetes is at least another one; False if it is not known.
+
+    Parameters
+    ----------
+    version
+        The version, as the API server gives it: ``v1.34.1``.
+    wanted
+        Major and minor version.
+    """
     match = re.match(r"v?(\d+)\.(\d+)", version or "")
     return match is not None and (int(match[1]), int(match[2])) >= wanted

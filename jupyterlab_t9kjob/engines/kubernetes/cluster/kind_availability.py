@@ -7,12 +7,16 @@ count as deleted.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from ....core.checks import Capability
 from ....core.engine.info import RuntimeImage
+from ....core.translation import Text, _
 from ..client.api import KubeApi
-from ..objects.kinds import JobKind
-from .discovery import Found, find_kind, queueing_of, runtime_images, served_groups
+from ..objects.kinds import JobKind, SharedKind
+from .discovery import Found, find_kind, is_at_least, queueing_of, runtime_images, served_groups
+from .permissions import allowed
 
 MOST_MISSING: Final = 3
 """Number of discoveries in a row that must miss a kind before it counts as removed: an API server that starts, or a
@@ -115,3 +119,45 @@ class Presence:
         if now - last >= MISSING_SECONDS:
             self._missing[name] = count + 1, now
         return self._missing[name][0] >= MOST_MISSING
+
+
+def why_unusable(kind: JobKind, version: str | None, permissions: Iterable[Mapping[str, Capability]]) -> Text | None:
+    """Return why the jobs of a kind that the cluster has can't be used; None if they can.
+
+    Parameters
+    ----------
+    kind
+        Kind of job.
+    version
+        Version of the API server; None if it is not known.
+    permissions
+        The account's permissions in each namespace, from `Permissions.on_jobs`.
+    """
+    if not isinstance(kind, SharedKind):
+        return None
+    if version is not None and not is_at_least(version, kind.least_version):
+        least = ".".join(map(str, kind.least_version))
+        return _("It needs Kubernetes {least} or later, and this cluster has {version}.", least=least, version=version)
+    used = [_is_used(found) for found in permissions]
+    if any(used) or not used:
+        return None
+    return _("You don't have permission to see or create {kinds} ({group}).", kinds=f"{kind.kind}s", group=kind.group)
+
+
+def is_watched(kind: JobKind, permissions: Mapping[str, Capability]) -> bool:
+    """Return True if the jobs of a kind are watched in a namespace.
+
+    A kind that every cluster has is not watched by an account that neither sees nor creates its jobs.
+
+    Parameters
+    ----------
+    kind
+        Kind of job.
+    permissions
+        The account's permissions in the namespace, from `Permissions.on_jobs`.
+    """
+    return not isinstance(kind, SharedKind) or ("list_jobs" in permissions and _is_used(permissions))
+
+
+def _is_used(permissions: Mapping[str, Capability]) -> bool:
+    return allowed(permissions, ("create_jobs",)) or allowed(permissions, ("list_jobs", "watch_jobs"))

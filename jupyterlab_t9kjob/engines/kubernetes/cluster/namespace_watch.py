@@ -14,7 +14,7 @@ from ....core.checks import Capability
 from ..client.api import Json, KubeApi
 from ..client.watch.informer import Informer
 from ..objects.events import uid_of
-from ..objects.kinds import JobKind
+from ..objects.kinds import JobKind, selector_of
 from .discovery import QUEUEING, Found
 from .permissions import allowed
 from .pod_fields import PodKeeper, kept_pod
@@ -143,6 +143,7 @@ class NamespaceWatch:
             self._api,
             jobs_path(kind, self.name),
             partial(self._job_changed, sink),
+            params={"labelSelector": selector} if (selector := selector_of(kind)) is not None else None,
             identities=True,
             state_changed=self._state_changed,
         )

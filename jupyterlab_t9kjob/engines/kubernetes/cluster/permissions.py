@@ -11,7 +11,7 @@ from ....core.checks import Capability
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ....core.translation import Text, _, sentences
 from ..client.api import ApiError, KubeApi, Unreachable
-from ..objects.kinds import JobKind
+from ..objects.kinds import JobKind, SharedKind
 from .queue_objects import OBJECTS
 
 AT_A_TIME = 6
@@ -128,6 +128,15 @@ NAMESPACE_PERMISSIONS: Final[Mapping[str, Permission]] = {
 """Permissions that do not depend on the kind of job, by their names in `ClusterInfo.rights`."""
 
 
+_CREATE_SERVICES: Final = Permission(
+    "create",
+    "",
+    "services",
+    _("You don't have permission to create Services in namespace {namespace} ({rule}).", namespace="", rule=""),
+    _("The replicas of a Job find each other through a Service, so a job can have one replica only."),
+)
+
+
 def queue_permissions(group: str) -> dict[str, Permission]:
     """Return the permissions on the objects that a queueing system keeps for each job, by name."""
     system = {KUEUE: "Kueue", T9K_SCHEDULER: "T9k's scheduler"}[group]
@@ -183,10 +192,11 @@ def job_permissions(kind: JobKind) -> dict[str, Permission]:
         "change_jobs": ("patch", change),
         "delete_jobs": ("delete", delete),
     }
-    return {
+    found = {
         name: Permission(verb, kind.group, kind.plural, missing.with_params(kinds=f"{kind.kind}s"))
         for name, (verb, missing) in verbs.items()
     }
+    return {**found, "create_services": _CREATE_SERVICES} if isinstance(kind, SharedKind) else found
 
 
 class Permissions:

@@ -44,11 +44,13 @@ _FIELDS: Final = {
     "/spec/(?:elastic|elasticPolicy)/maxReplicas": "/spec/elastic/max",
     "/spec/elastic/expectedReplicas": "/spec/elastic/expected",
     "/spec/(?:elastic|elasticPolicy)": "/spec/elastic",
-    "/spec/runPolicy/backoffLimit": "/spec/run_policy/backoff_limit",
-    "/spec/runPolicy/activeDeadlineSeconds": "/spec/run_policy/active_deadline_seconds",
+    "/spec/(?:runPolicy/)?backoffLimit": "/spec/run_policy/backoff_limit",
+    "/spec/(?:runPolicy/)?activeDeadlineSeconds": "/spec/run_policy/active_deadline_seconds",
     "/spec/runPolicy/(?:cleanUpPolicy|cleanPodPolicy)": "/spec/run_policy/clean_up",
-    "/spec/runPolicy/ttlSecondsAfterFinished": "/spec/run_policy/ttl_seconds",
-    "/spec/runPolicy/suspend": "/spec/paused",
+    "/spec/(?:runPolicy/)?ttlSecondsAfterFinished": "/spec/run_policy/ttl_seconds",
+    "/spec/(?:runPolicy/)?suspend": "/spec/paused",
+    "/spec/(?:completions|parallelism)": "/spec/replica_specs/0/replicas",
+    "/spec/podFailurePolicy": "/spec/replica_specs/0/restart_policy",
     "/spec/runPolicy/schedulingPolicy/queue": "/spec/scheduling/queue",
     "/spec/runMode/pause/resumeSpecs": "/spec/resume",
     "/spec/runMode/pause": "/spec/paused",
@@ -65,7 +67,7 @@ _OF_REPLICAS: Final = {
     **{f"/template{path}": field for path, field in _TEMPLATE.items()},
 }
 _REPLICAS: Final = re.compile(
-    r"/spec/(?:replicaSpecs/(?P<index>\d{1,4})|pytorchReplicaSpecs/(?P<role>\w+))(?P<rest>/.*)"
+    r"/spec(?:/replicaSpecs/(?P<index>\d{1,4})|/pytorchReplicaSpecs/(?P<role>\w+)|(?=/template/))(?P<rest>/.*)"
 )
 
 
@@ -130,7 +132,7 @@ def _group(replicas: re.Match[str], manifest: Json | None) -> int:
     """Return the index of the replica type in the specification; equal Master and Workers are one type there."""
     if replicas["index"] is not None:
         return int(replicas["index"])
-    if replicas["role"] == "Master" or manifest is None:
+    if replicas["role"] in ("Master", None) or manifest is None:
         return 0
     try:
         return len(parse(manifest).spec.replica_specs) - 1

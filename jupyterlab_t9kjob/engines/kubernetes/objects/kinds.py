@@ -1,11 +1,11 @@
-"""The protocol of a kind of job object: how to find, read, pause and resume it. `t9k` and `kubeflow` implement it."""
+"""The protocol of a kind of job object: how to find, read, pause and resume it. A module beside it for each kind."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from ....core.engine.info import EngineFacts
 from ....core.job import EngineName, Phase
@@ -190,6 +190,34 @@ class JobKind(Protocol):
         Any change of the object makes the controller notice; `DeadlineNudge` writes the time into the annotation
         `names.REMINDED`. The time is in seconds since the epoch.
         """
+
+
+@runtime_checkable
+class SharedKind(JobKind, Protocol):
+    """A kind that every cluster has and that other programs use too: only the objects with a label are jobs.
+
+    An account without permissions on such a kind does not miss anything, so the engine is unavailable and its objects
+    are not watched.
+    """
+
+    label_name: str
+    label_value: str
+    least_version: tuple[int, int]
+    """First version of Kubernetes in which jobs of the kind work."""
+
+    def companions(self, manifest: Json) -> list[Json]:
+        """Return the objects that a job needs beside its own, without their namespace and owner.
+
+        Parameters
+        ----------
+        manifest
+            The job's object.
+        """
+
+
+def selector_of(kind: JobKind) -> str | None:
+    """Return the label selector of a kind's jobs; None if all objects of the kind are jobs."""
+    return f"{kind.label_name}={kind.label_value}" if isinstance(kind, SharedKind) else None
 
 
 def newest(pods: Iterable[Json]) -> Json | None:

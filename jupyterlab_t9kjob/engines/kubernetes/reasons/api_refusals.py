@@ -34,6 +34,8 @@ _NO_WEBHOOK: Final = re.compile(r'failed calling webhook "(?P<webhook>[^"]{1,253
 _POD: Final = re.compile(r"[a-z0-9][-.a-z0-9]{0,252}")
 
 _THINGS: Final = {
+    "jobs": "Jobs",
+    "services": "Services",
     "pytorchjobs": "PyTorchJobs",
     "pytorchtrainingjobs": "PyTorchTrainingJobs",
     "pods/log": _("logs of pods"),
@@ -88,7 +90,7 @@ def of_pods(cluster_events: Sequence[ClusterEvent], replica: ReplicaView | None 
             "forbidden" in one.message or "denied" in one.message or one.reason.startswith("FailedCreate")
         ):
             return _of_refused_pods(one, now)
-        if one.reason in ("SuccessfulCreatePod", "NewReplica"):
+        if one.reason in ("SuccessfulCreatePod", "SuccessfulCreate", "NewReplica"):
             return None
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,22 +11,26 @@ from pathlib import Path
 from ....core.checks import Capability, Check, Preview
 from ....core.engine.protocol import Edited, Prepare
 from ....core.errors import FieldError, JobError, NotAllowed, Unavailable
+from ....core.job import ENDED_PHASES
 from ....core.lab import Lab
 from ....core.manifests import KINDS, Context, parse, problems, render, to_yaml
 from ....core.manifests.own_fields import name_request
 from ....core.spec import JobSpec
 from ....core.translation import _
-from ..client.api import Json
+from ..client.api import Json, KubeApi
 from ..cluster.connection import Cluster
 from ..cluster.discovery import Found
+from ..cluster.namespace_watch import jobs_path
 from ..cluster.queues import Queues
 from ..jobs import api_views
 from ..jobs.table import JobTable
 from ..jobs.tracked_job import TrackedJob
 from ..objects.kinds import JobKind
 from ..scheduling.job_size import size_text
-from . import capacity_checks, pod_security, queue_checks, submission
+from . import capacity_checks, companions, pod_security, queue_checks, submission
 from .lab_defaults import inherit
+
+log = logging.getLogger(__name__)
 
 
 class Creation:
@@ -90,8 +95,10 @@ class Creation:
             checks += await self._check_capacity(manifest, spec, namespace, edited=edited is not None)
             checks += await self._check_queue(spec, manifest, namespace)
             checks += await self._check_pod_security(spec, manifest, namespace, edited=edited is not None)
+            checks += self._check_companions(manifest, namespace, edited=edited is not None)
             if dry_run:
                 api = await self._cluster.api_for(self._kind)
+                await companions.try_companions(api, self._kind, manifest)
                 supported = await submission.dry_run(api, self._kind, manifest, edited=edited is not None)
                 checks.append(_accepted(checks) if supported else _not_supported())
         except JobError as error:
@@ -137,18 +144,23 @@ class Creation:
         """
         api = await self._cluster.api_for(self._kind)
         found = self._cluster.found(self._kind)
-        if found is None:
-            raise Unavailable(self._cluster.why_off(self._kind) or _("The cluster is not available."))
+        why = self._cluster.why_off(self._kind)
+        if found is None or why is not None:
+            raise Unavailable(why or _("The cluster is not available."))
         namespace = namespace or self._cluster.default_namespace
         if edited is None:
             _raise_first_error(problems(spec, self._kind.manifests, dialect=found.dialect))
         manifest, spec, _notes = await self._manifest(
             spec, namespace, found, edited=edited, request_id=request_id, rerun_of=rerun_of
         )
+        for check in self._check_companions(manifest, namespace, edited=edited is not None):
+            raise NotAllowed(check.message, code=check.code, field=check.field, hint=check.hint)
+        await companions.try_companions(api, self._kind, manifest)
         if prepare is not None:
             await prepare()
         try:
             answer = await submission.create(api, self._kind, found, manifest, edited=edited is not None)
+            await self._add_companions(api, answer)
         except JobError as problem:
             if isinstance(problem, NotAllowed) or problem.code == "UnknownField":
                 self._cluster.refused()  # Permissions or the schema may have changed.
@@ -159,7 +171,34 @@ class Creation:
         await self._cluster.use(namespace)
         return job
 
+    async def complete(self, job: TrackedJob) -> None:
+        """Create what an active job lacks beside its object, because a server was killed while it created the job."""
+        if not job.present or job.phase in ENDED_PHASES:
+            return
+        try:
+            await companions.create_companions(await self._cluster.api_for(self._kind), self._kind, job.manifest)
+        except JobError as problem:
+            log.warning("The job %s may lack a Service: %s", job.name, problem)
+
     # -- inside -------------------------------------------------------------------------------------------------------
+
+    def _check_companions(self, manifest: Json, namespace: str, *, edited: bool) -> list[Check]:
+        """Check the permission to create what the job needs beside its own object."""
+        permissions = self._cluster.rights(self._kind, namespace)
+        found = companions.permission_check(self._kind, manifest, permissions, edited=edited)
+        return [] if found is None else [found]
+
+    async def _add_companions(self, api: KubeApi, job: Json) -> None:
+        """Create what a new job needs beside its own object; delete the job if that fails.
+
+        A job that an earlier request has created may have run for long, so it stays.
+        """
+        try:
+            await companions.create_companions(api, self._kind, job)
+        except JobError as problem:
+            if not job.get("status"):
+                await submission.take_back(api, jobs_path(self._kind, job["metadata"]["namespace"]), job, problem)
+            raise
 
     def _check_engine(self, name: str, namespace: str) -> list[Check]:
         """Check the engine, the permission to create jobs, and the name, without a request to the cluster."""

@@ -19,6 +19,7 @@ from ..jobs.tracked_job import TrackedJob
 from ..objects.action_notes import mark
 from ..objects.kinds import JobKind
 from ..reasons.job import refused
+from .companions import create_companions
 
 
 class JobActions:
@@ -87,6 +88,8 @@ class JobActions:
             if action == "delete":
                 await self._delete(api, path, job, remove=remove)
             else:
+                if action == "resume":
+                    await create_companions(api, self._kind, snapshot.manifest)
                 patch = self._patch(job, action, verdict)
                 if snapshot.hold is not None and snapshot.hold.workload is not None:
                     await self._set_active(api, snapshot.hold.workload, job, active=action == "resume")

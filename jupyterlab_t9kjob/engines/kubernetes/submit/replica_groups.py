@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 from ....core.manifests.model import child
 from ..client.api import Json
@@ -12,6 +13,9 @@ from ..client.json_access import count, part, parts
 from ..objects.field_paths import field_of
 from ..objects.pods.requests import asked_of, shape_of
 from ..objects.resources import MEASURED
+
+_SINGLE: Final = "/manifest/spec"
+"""Pointer to the only replica type of a kind that has one pod template."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,9 @@ def replicas_of(manifest: Json) -> Iterator[tuple[str, Json]]:
     """Yield each replica type of a job with the JSON pointer to it."""
     for index, one in enumerate(parts(manifest, "spec", "replicaSpecs")):
         yield f"/manifest/spec/replicaSpecs/{index}", one
+    if template := part(manifest, "spec", "template"):  # an Indexed Job
+        replicas = count(manifest, "spec", "completions") or count(manifest, "spec", "parallelism") or 1
+        yield _SINGLE, {"replicas": replicas, "template": template}
     roles = part(manifest, "spec", "pytorchReplicaSpecs")
     for role in sorted(roles):  # Master before Worker
         yield child("/manifest/spec/pytorchReplicaSpecs", role), part(roles, role)
@@ -93,7 +100,7 @@ class SubmittedJob:
 
     def replicas_field(self, group: ReplicaGroup) -> str | None:
         """Return the field with the number of a group's replicas."""
-        return self._field(f"{group.pointer}/replicas")
+        return self._field(f"{group.pointer}/{'completions' if group.pointer == _SINGLE else 'replicas'}")
 
     def pod_field(self, group: ReplicaGroup, name: str) -> str | None:
         """Return a field of a group's pods.

@@ -21,7 +21,7 @@ from ....core.translation import _, _n, listing, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..cluster.discovery import Found
 from ..cluster.namespace_watch import jobs_path
-from ..objects.kinds import JobKind
+from ..objects.kinds import JobKind, SharedKind
 from ..objects.text import named, quoted
 from ..reasons.job import refused
 
@@ -43,7 +43,8 @@ _WEBHOOK_SECONDS: Final = 10.0
 """Time after which such a creation is not attempted again: a webhook may take long to be given up."""
 _MOST_NAMED: Final = 5
 """Number of dropped fields that a message lists."""
-_NO_DRY_RUN: Final = re.compile("does not support dry run", re.IGNORECASE)
+NO_DRY_RUN: Final = re.compile("does not support dry run", re.IGNORECASE)
+"""Message of a refused dry run that an admission webhook does not support."""
 _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
@@ -101,6 +102,8 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
         )
     for name in _OBJECT_FIELDS:
         metadata.pop(name, None)
+    if isinstance(kind, SharedKind) and isinstance(labels := metadata.get("labels", {}), dict):
+        metadata["labels"] = {**labels, kind.label_name: kind.label_value}
     annotations = metadata.get("annotations")
     if isinstance(annotations, dict):
         annotations = {key: value for key, value in annotations.items() if key not in _JOB_ANNOTATIONS}
@@ -140,7 +143,7 @@ async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) 
     try:
         answer = await api.create(path, manifest, {**STRICT, "dryRun": "All"})
     except (ApiError, Unreachable) as error:
-        if isinstance(error, ApiError) and _NO_DRY_RUN.search(error.message):
+        if isinstance(error, ApiError) and NO_DRY_RUN.search(error.message):
             return False
         raise refused(error, manifest, edited=edited) from error
     _demand_all(manifest, answer)
@@ -194,7 +197,7 @@ async def create(api: KubeApi, kind: JobKind, found: Found, manifest: Json, *, e
     try:
         _demand_all(manifest, answer)
     except FieldError as problem:
-        await _take_back(api, path, answer, problem)
+        await take_back(api, path, answer, problem)
         raise
     return answer
 
@@ -216,7 +219,7 @@ async def _dry_run_first(api: KubeApi, path: str, manifest: Json, *, edited: boo
     try:
         answer = await api.create(path, manifest, {**STRICT, "dryRun": "All"})
     except ApiError as error:
-        if _NO_DRY_RUN.search(error.message) or error.status == 409:
+        if NO_DRY_RUN.search(error.message) or error.status == 409:
             return  # `create` compares its own answer as well, and reports the name that is taken.
         raise refused(error, manifest, edited=edited) from error
     except Unreachable as error:
@@ -294,15 +297,27 @@ async def _after_silence(api: KubeApi, path: str, manifest: Json, error: ApiErro
     ) from error
 
 
-async def _take_back(api: KubeApi, path: str, answer: Json, problem: FieldError) -> None:
-    """Delete an object that was created without all of its fields; the error's hint says so if that fails."""
+async def take_back(api: KubeApi, path: str, answer: Json, problem: JobError) -> None:
+    """Delete a job that was created without all that it needs; the error's hint says so if that fails.
+
+    Parameters
+    ----------
+    api
+        The connection to the cluster.
+    path
+        Path of the jobs of its kind and namespace.
+    answer
+        The job's object.
+    problem
+        The error that is about to be raised.
+    """
     metadata = answer["metadata"]
     try:
         await api.delete(f"{path}/{metadata['name']}", uid=metadata["uid"])
     except (ApiError, Unreachable) as error:
         if isinstance(error, ApiError) and error.status == 404:
             return
-        log.warning("A job that lost a field could not be deleted: %s", error)
+        log.warning("A job that lacks a part could not be deleted: %s", error)
         name = metadata["name"]
         problem.hint = _("The job was created without it and could not be deleted. Delete {name}.", name=name)
 
