@@ -170,6 +170,12 @@ class T9kJobSettings(HasTraits):
         help="Owner noted on jobs in a cluster, to tell a user's own jobs from others. A hint, no proof. By default the"
         " hub's user, the notebook's name, or the user of this process."
     ).tag(config=True)
+    kubernetes_debug_image = Unicode(
+        help="Image of debug containers, which take the stacks of a job in a cluster if its own container has no Python"
+        " or no py-spy, or forbids tracing. The image needs Python 3.8 or newer and `sleep`; if the server has no"
+        " py-spy, the image needs that as well. A debug container runs as root with the capability SYS_PTRACE, and the"
+        " account needs the permission to patch pods/ephemeralcontainers. Empty for no debug containers."
+    ).tag(config=True)
     keep_rank_logs = Bool(
         True,
         help="Let jobs in a cluster write the log of each rank below .t9kjob/logs on their volume. These logs are"

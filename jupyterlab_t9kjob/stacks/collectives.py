@@ -102,7 +102,7 @@ def _shown(call: Call, ranks: list[int]) -> CollectiveCall:
 
 def _finding(calls: Sequence[CollectiveCall], missing: Sequence[int], sequence: int) -> Text:
     if len({call.name for call in calls}) > 1:
-        what = [_("{ranks} in {call}", ranks=_ranks(call.ranks), call=call.name) for call in calls]
+        what = [_("{ranks} in {call}", ranks=named_ranks(call.ranks), call=call.name) for call in calls]
         text = _(
             "The ranks call different collectives as number {number}: {calls}", number=sequence, calls=listing(what)
         )
@@ -123,10 +123,11 @@ def _finding(calls: Sequence[CollectiveCall], missing: Sequence[int], sequence: 
         )
     if not missing:
         return text
-    late = _n("{ranks} has not joined", "{ranks} have not joined", len(missing), ranks=_ranks(missing))
+    late = _n("{ranks} has not joined", "{ranks} have not joined", len(missing), ranks=named_ranks(missing))
     return _("{one}; {other}", one=text, other=late)
 
 
-def _ranks(ranks: Sequence[int]) -> Text:
+def named_ranks(ranks: Sequence[int]) -> Text:
+    """Return “rank 3” or “ranks 0, 1 and 2”."""
     named = listing([str(rank) for rank in ranks], MOST_NAMED)
     return _("rank {rank}", rank=named) if len(ranks) == 1 else _("ranks {ranks}", ranks=named)

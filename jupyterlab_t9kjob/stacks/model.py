@@ -14,6 +14,8 @@ from ..core.translation import Text
 
 Doing = Literal["collective", "joining", "data", "checkpoint", "compilation", "backward", "optimizer", "device"]
 
+CollectiveSource = Literal["recorder", "ras"]
+
 
 class TakeStacks(Model):
     """Take the stacks of all ranks of a job."""
@@ -84,15 +86,25 @@ class CollectiveCall(Model):
 
 
 class Collective(Model):
-    """The first collective of a process group that has not ended, from PyTorch's flight recorder."""
+    """The first collective of a process group that has not ended, or that not all ranks of a communicator launched."""
 
-    group: str = Field(description="Name of the process group; empty for the default one.")
-    sequence: int = Field(description="Number of the collective in its group, from 1.")
+    source: CollectiveSource = Field(
+        "recorder", description="PyTorch's flight recorder, or NCCL's RAS subsystem, which counts what was launched."
+    )
+    group: str = Field(
+        description="Name of the process group, or hash of NCCL's communicator; empty for that of all ranks."
+    )
+    own_ranks: bool = Field(
+        False, description="The ranks are numbered as in the communicator; which ranks of the job they are is unknown."
+    )
+    sequence: int = Field(
+        description="Number of the collective in its group, from 1; NCCL numbers each kind of call. 0 if it is unknown."
+    )
     calls: list[CollectiveCall] = Field(
         description="One for each way of calling it among the ranks that wait, that of the fewest ranks first."
     )
     missing: list[int] = Field(default_factory=list, description="Ranks of the group that have not called it.")
-    silent: list[int] = Field(default_factory=list, description="Ranks of the group whose recorder was not read.")
+    silent: list[int] = Field(default_factory=list, description="Ranks of the group of which nothing is known.")
     finding: Text = Field(description="“3 ranks wait in all_reduce, number 4; rank 2 has not joined”.")
 
 
@@ -121,7 +133,9 @@ class StackDump(Model):
     groups: list[StackGroup] = Field(description="The smallest group first.")
     missing: list[MissingStacks] = Field(default_factory=list)
     collectives: list[Collective] = Field(
-        default_factory=list, description="Collectives that the ranks wait in, if the flight recorder is on."
+        default_factory=list,
+        description="Collectives that the ranks wait in, if the flight recorder is on, PyTorch's debug server runs, or"
+        " NCCL's RAS subsystem answers.",
     )
 
 

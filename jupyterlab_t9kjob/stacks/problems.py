@@ -13,7 +13,7 @@ from .model import MissingStacks
 MOST_NAMED = 8
 
 
-def missing_of(answer: RawStacks, facts: EngineFacts) -> list[MissingStacks]:
+def missing_of(answer: RawStacks, facts: EngineFacts, note: Text | None = None) -> list[MissingStacks]:
     """Return the ranks of an answer without stacks, together if the reason is the same.
 
     Parameters
@@ -22,6 +22,8 @@ def missing_of(answer: RawStacks, facts: EngineFacts) -> list[MissingStacks]:
         The answer of a machine or container.
     facts
         Facts about the jobs of the engine.
+    note
+        Sentence about what else was tried for ranks without py-spy or without the permission to trace.
     """
     found: dict[tuple[Problem, str | None], list[RawRank]] = defaultdict(list)
     for rank in answer.ranks:
@@ -32,7 +34,7 @@ def missing_of(answer: RawStacks, facts: EngineFacts) -> list[MissingStacks]:
         MissingStacks(
             who=_who(ranks),
             sentence=_sentence(code, answer, facts),
-            hint=_hint(code, answer, facts),
+            hint=note if note is not None and code in ("NoProgram", "Refused") else _hint(code, answer, facts),
             verbatim=words or next((rank.words for rank in ranks if rank.words), None),
         )
         for (code, words), ranks in found.items()
@@ -78,7 +80,11 @@ def _hint(code: Problem, answer: RawStacks, facts: EngineFacts) -> Text | None:
     if code != "Refused":
         return None
     if facts.has_pods:
-        return _("Your cluster's administrator can allow the capability SYS_PTRACE for the job's containers.")
+        return _(
+            "Your cluster's administrator can allow the capability SYS_PTRACE for the job's containers, or set an image"
+            " for debug containers ({trait}).",
+            trait="kubernetes_debug_image",
+        )
     if answer.scope:
         command = "sysctl kernel.yama.ptrace_scope=0"
         return _("The administrator of this machine can change that with {command}.", command=command)

@@ -24,6 +24,7 @@ from ..core.system.tasks import spawn
 from ..core.translation import Text, _
 from ..jobs.service import JobService
 from .collectives import collectives_of
+from .communicators import ras_collectives
 from .frames import Sources
 from .grouping import Member, finding_of, groups_of
 from .model import MissingStacks, Recording, StackDump, StackList
@@ -189,9 +190,10 @@ class Stacks:
         members, missing = [], []
         for replica, answer in taken.stacks:
             members += [Member(rank.replica or replica, rank) for rank in answer.ranks if rank.threads]
-            missing += missing_of(answer, facts)
+            missing += missing_of(answer, facts, taken.notes.get(replica))
         missing += [
-            MissingStacks(who=Text.verbatim(name), sentence=sentence) for name, sentence in taken.missing.items()
+            MissingStacks(who=Text.verbatim(name), sentence=sentence, hint=taken.notes.get(name))
+            for name, sentence in taken.missing.items()
         ]
         groups = groups_of(members, sources.shown)
         traces = [
@@ -201,12 +203,13 @@ class Stacks:
             for dump in rank.traces
             if rank.rank is not None
         ]
-        methods = {answer.method for _replica, answer in taken.stacks}
+        answers = [answer for _replica, answer in taken.stacks]
+        methods = {answer.method for answer in answers}
         dump = StackDump(
             id=f"{int(now * 1000):015d}",
             time=now,
             seconds=seconds,
-            method="faulthandler" if methods == {"faulthandler"} else "py-spy",
+            method=methods.pop() if len(methods) == 1 else "py-spy",
             native=native,
             automatic=automatic,
             ranks=len(members),
@@ -215,7 +218,7 @@ class Stacks:
             detail=finding_of(groups, places=True),
             groups=groups,
             missing=missing,
-            collectives=collectives_of(traces, job.processes),
+            collectives=collectives_of(traces, job.processes) + ras_collectives(answers, job.processes),
         )
         self._store.put(job.id, dump)
         return dump

@@ -1931,17 +1931,30 @@ export interface components {
         };
         /**
          * Collective
-         * @description The first collective of a process group that has not ended, from PyTorch's flight recorder.
+         * @description The first collective of a process group that has not ended, or that not all ranks of a communicator launched.
          */
         Collective: {
             /**
+             * Source
+             * @description PyTorch's flight recorder, or NCCL's RAS subsystem, which counts what was launched.
+             * @default recorder
+             * @enum {string}
+             */
+            source: "recorder" | "ras";
+            /**
              * Group
-             * @description Name of the process group; empty for the default one.
+             * @description Name of the process group, or hash of NCCL's communicator; empty for that of all ranks.
              */
             group: string;
             /**
+             * Own Ranks
+             * @description The ranks are numbered as in the communicator; which ranks of the job they are is unknown.
+             * @default false
+             */
+            own_ranks: boolean;
+            /**
              * Sequence
-             * @description Number of the collective in its group, from 1.
+             * @description Number of the collective in its group, from 1; NCCL numbers each kind of call. 0 if it is unknown.
              */
             sequence: number;
             /**
@@ -1956,7 +1969,7 @@ export interface components {
             missing: number[];
             /**
              * Silent
-             * @description Ranks of the group whose recorder was not read.
+             * @description Ranks of the group of which nothing is known.
              */
             silent: number[];
             /**
@@ -7982,7 +7995,7 @@ export interface components {
              * Method
              * @enum {string}
              */
-            method: "py-spy" | "faulthandler";
+            method: "py-spy" | "faulthandler" | "debug-server";
             /**
              * Native
              * @default false
@@ -8026,7 +8039,7 @@ export interface components {
             missing: components["schemas"]["MissingStacks"][];
             /**
              * Collectives
-             * @description Collectives that the ranks wait in, if the flight recorder is on.
+             * @description Collectives that the ranks wait in, if the flight recorder is on, PyTorch's debug server runs, or NCCL's RAS subsystem answers.
              */
             collectives: components["schemas"]["Collective"][];
         };

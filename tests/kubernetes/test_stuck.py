@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+from copy import copy
 from pathlib import Path
 
 import pytest
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.job import Job
-from jupyterlab_t9kjob.core.stacks.raw import TakenStacks
+from jupyterlab_t9kjob.core.spec import Security
+from jupyterlab_t9kjob.core.stacks.raw import RawRank, RawStacks, TakenStacks
+from jupyterlab_t9kjob.core.translation import Text
+from jupyterlab_t9kjob.engines.kubernetes.client.exec.remote_command import Target
+from jupyterlab_t9kjob.engines.kubernetes.commands import stacks
+from jupyterlab_t9kjob.engines.kubernetes.commands.debug_containers import PREFIX, NoDebugContainer, debug_container
 from jupyterlab_t9kjob.stacks.frames import Sources
 from jupyterlab_t9kjob.stacks.grouping import Member, finding_of, groups_of
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.test_rights import rules
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
 
@@ -33,6 +41,9 @@ if os.environ["RANK"] == "3":
     next_sample()
 wait_for_others()
 """
+EXEC = {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get", "create"]}
+DEBUG = {"apiGroups": [""], "resources": ["pods/ephemeralcontainers"], "verbs": ["patch"]}
+SAID = "3 ranks are in wait_for_others (hang.py:9); rank 3 is in next_sample (hang.py:6)"
 HANGING = ("next_sample", "wait_for_others")
 
 
@@ -43,10 +54,20 @@ def said(taken: TakenStacks, job: Job) -> str:
     return str(finding_of(groups_of(members, sources.shown), places=True))
 
 
+def ranks_of(taken: TakenStacks) -> list[RawRank]:
+    return [rank for _replica, answer in taken.stacks for rank in answer.ranks]
+
+
+def hanging(taken: TakenStacks) -> int:
+    """Return the number of ranks that have reached the place where they hang."""
+    mains = [thread.frames for rank in ranks_of(taken) for thread in rank.threads if thread.main]
+    return sum(any(frame.function in HANGING for frame in frames) for frames in mains)
+
+
 async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
     """The image has no py-spy, so it gets the server's; without the permission the sentence names the rule."""
     account = Account(kube, "stuck", tmp_path)
-    await account.may(*rules(), {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get", "create"]})
+    await account.may(*rules(), EXEC)
     async with serving(kube, image, tmp_path, volume, kubeconfig=account.kubeconfig) as bench:
         spec = bench.training(bench.script(SCRIPT, "hang.py"), replicas=2, processes=2)
         job = await bench.submit("kubeflow", spec)
@@ -56,15 +77,13 @@ async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: s
         async def all_hang() -> TakenStacks:
             while True:
                 taken = await engine.take_stacks(job.uid, native=False)
-                named = [thread.frames for _replica, answer in taken.stacks for rank in answer.ranks
-                         for thread in rank.threads if thread.main]  # fmt: skip
-                if sum(any(frame.function in HANGING for frame in frames) for frames in named) == 4:
+                if hanging(taken) == 4:
                     return taken
 
         assert (await engine.stacks_capability(job.uid)).supported
         taken = await all_hang()
         assert taken.missing == {}
-        assert said(taken, job) == "3 ranks are in wait_for_others (hang.py:9); rank 3 is in next_sample (hang.py:6)"
+        assert said(taken, job) == SAID
 
         await account.may(*rules())
         refused = await engine.take_stacks(job.uid, native=False)
@@ -74,3 +93,58 @@ async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: s
         capability = await engine.stacks_capability(job.uid)
         assert not capability.supported
         assert "get pods/exec" in (capability.reason or "")
+
+
+async def test_debug_containers_take_the_stacks_where_there_is_no_py_spy(
+    kube: Kube, volume: Volume, image: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The processes are another user's, so the debug container needs its capability; Pod Security refuses that."""
+    run = stacks._Command.run
+
+    async def only_there(command: stacks._Command, target: Target) -> RawStacks | Text:
+        """Send the server's py-spy to debug containers only, as if the job's container could not run it."""
+        command = copy(command)
+        command._program = command._program if target.container.startswith(PREFIX) else None
+        return await run(command, target)
+
+    monkeypatch.setattr(stacks._Command, "run", only_there)
+    monkeypatch.setattr(stacks, "COMMAND_SECONDS", PATIENCE)  # A loaded machine sends py-spy slowly.
+    account = Account(kube, "debugger", tmp_path)
+    await account.may(*rules(), EXEC)
+    async with serving(kube, image, tmp_path, volume, kubeconfig=account.kubeconfig, debug_image=image) as bench:
+        spec = bench.training(bench.script(SCRIPT, "hang.py"), replicas=1, processes=2, security=Security(uid=1000))
+        job = await bench.submit("kubeflow", spec)
+        engine = bench.engines["kubeflow"]
+        await bench.until(job, lambda seen: seen.replicas_running == 1)
+
+        async def take() -> TakenStacks:
+            return await engine.take_stacks(job.uid, native=False)
+
+        async def enforce(standard: str | None) -> None:
+            labels = {"pod-security.kubernetes.io/enforce": standard}
+            await asyncio.to_thread(kube.patch, "namespaces", kube.namespace, {"metadata": {"labels": labels}})
+
+        while len(ranks_of(taken := await take())) < 2:
+            pass
+        assert [str(note) for note in taken.notes.values()] == [
+            f"You don't have permission to add a debug container to pods of namespace {kube.namespace}"
+            " (patch pods/ephemeralcontainers)."
+        ]
+        assert {rank.problem for rank in ranks_of(taken)} == {"NoProgram"}
+
+        await account.may(*rules(), EXEC, DEBUG)
+        api = bench.cluster.api
+        assert api is not None
+        (pod,) = await asyncio.to_thread(kube.list, "pods", f"training.kubeflow.org/job-name={job.name}")
+        target = Target(kube.namespace, pod["metadata"]["name"], pod["spec"]["containers"][0]["name"])
+        await enforce("baseline")
+        with pytest.raises(NoDebugContainer, match="violates PodSecurity"):
+            await debug_container(api, target, image, must_trace=True)
+        await enforce(None)
+
+        while hanging(taken := await take()) < 2:
+            pass
+        assert (taken.missing, taken.notes) == ({}, {})
+        assert said(taken, job) == "2 ranks are in wait_for_others (hang.py:9)"
+        ((_replica, answer),) = taken.stacks
+        assert answer.capable

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.stacks import taker
-from tests.local.lab import Lab
+from jupyterlab_t9kjob.core.stacks import asking
+from tests.local.lab import Lab, free_port
 from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="linux: stacks are read below /proc")
@@ -55,6 +55,44 @@ if rank == 7:
 sum_up(None if rank == 6 else group)
 """
 
+# Rank 1 sleeps before a barrier. PyTorch's debug server is on, and rank 0 answers as NCCL's RAS subsystem does.
+ASKED = """
+import os, socket, sys, threading, time, types
+import torch.distributed as dist
+
+sys.modules.setdefault("tabulate", types.SimpleNamespace(tabulate=str))  # Only the server's own page needs it.
+from torch.distributed.debug import start_debug_server
+
+# Made up in the format of NCCL's documentation; no GPU was at hand.
+RAS = '''SERVER PROTOCOL 2
+OK
+OK
+{"communicators": [{"hash": "0x2a", "size": 2, "missing_ranks": [], "ranks": [
+  {"rank": 0, "host": "127.0.0.1", "pid": 1, "collective_counts": {"AllReduce": 9}},
+  {"rank": 1, "host": "127.0.0.1", "pid": 2, "collective_counts": {"AllReduce": 8}}
+]}]}'''
+
+def answer(server):
+    while True:
+        client, _address = server.accept()
+        with client, client.makefile("rb") as lines:
+            while lines.readline() != b"VERBOSE STATUS\\n":
+                pass
+            client.sendall(RAS.encode())
+
+def sleep():
+    time.sleep(1000)
+
+dist.init_process_group("gloo")
+start_debug_server(port=0)
+if dist.get_rank() == 0:
+    port = int(os.environ["NCCL_RAS_ADDR"].split(":")[1])
+    threading.Thread(target=answer, args=(socket.create_server(("localhost", port)),), daemon=True).start()
+print("ready", flush=True)
+if dist.get_rank() == 1:
+    sleep()
+dist.barrier()
+"""
 
 BOTH = {"stacks": True, "collectives": True}
 
@@ -144,7 +182,7 @@ def test_hangs_of_all_kinds(lab: Lab) -> None:
     assert by_group[4, 5]["finding"].startswith("The ranks call different collectives as number 1: ")
 
     pid = asleep["members"][0]["pid"]
-    (*_others, main) = sorted(taker.by_signal(pid, taker.environment(pid)) or [], key=lambda thread: thread["main"])
+    (*_others, main) = sorted(asking.by_signal(pid, asking.environment(pid)) or [], key=lambda thread: thread["main"])
     assert (main["frames"][0]["function"], main["frames"][0]["line"]) == ("<module>", line)
 
     # A rank is killed while the others wait: torchrun ends the job, and the stacks stay.
@@ -163,3 +201,28 @@ def test_hangs_of_all_kinds(lab: Lab) -> None:
     while any((lab.home / "stacks").iterdir()):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_a_rank_that_sleeps_before_a_barrier_with_pytorchs_debug_server_and_nccl(lab: Lab) -> None:
+    """Neither diagnostics nor the permission to trace is needed."""
+    ras = {"name": "NCCL_RAS_ADDR", "value": f"localhost:{free_port()}"}
+    spec = lab.spec(ASKED, "asked", torchrun={"proc_per_node": 2}, env=[ras])
+    job = lab.submit(spec, "request-1").json["id"]
+    lab.until_part((job, "logs"), lambda logs: sum(log["size"] > 0 for log in logs["streams"]) >= 2)
+    end = time.monotonic() + PATIENCE
+    while True:
+        dump = lab.ask("POST", "jobs", job, "stacks", body={}).json
+        findings = [collective["finding"] for collective in dump["collectives"]]
+        if len(findings) == 2 or time.monotonic() > end:
+            break
+    assert findings == [
+        "1 rank waits in barrier, number 1; rank 1 has not joined",
+        "1 rank has launched AllReduce, number 9; rank 1 has not joined",
+    ]
+    assert [collective["source"] for collective in dump["collectives"]] == ["recorder", "ras"]
+
+    asleep = group_with(dump, 1)["members"][0]["pid"]
+    server = asking.debug_server(asleep, asking.environment(asleep))
+    assert server is not None
+    (main, *_others) = asking.server_threads(server)
+    assert main["main"] and [frame["function"] for frame in main["frames"]] == ["sleep", "<module>"]

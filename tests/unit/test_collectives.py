@@ -16,7 +16,7 @@ import pytest
 from jupyterlab_t9kjob.core.manifests import parse, render
 from jupyterlab_t9kjob.core.manifests.support import problems
 from jupyterlab_t9kjob.core.spec import Diagnostics, Entrypoint, EnvVar, JobSpec, Mount, Runtime
-from jupyterlab_t9kjob.core.stacks import pickle_reader, taker
+from jupyterlab_t9kjob.core.stacks import asking, pickle_reader
 from jupyterlab_t9kjob.core.stacks.diagnostics import HOOK, HOOK_FILE
 from jupyterlab_t9kjob.core.stacks.pickle_reader import read_pickle
 from jupyterlab_t9kjob.core.stacks.traces import trace_of
@@ -222,5 +222,5 @@ def test_answers_of_a_rank_are_short_and_a_pipe_is_no_answer(tmp_path: Path, mon
     os.mkfifo(tmp_path / "7.ask")
     listening = os.open(tmp_path / "7.ask", os.O_RDONLY | os.O_NONBLOCK)
     monkeypatch.setattr(os, "remove", lambda _path: os.mkfifo(tmp_path / "7.trace"))
-    assert taker.asked_traces(7, {taker.TRACES_MARK: str(tmp_path)}, 100) == []
+    assert asking.asked_traces(7, {asking.TRACES_MARK: str(tmp_path)}, 100) == []
     os.close(listening)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from jupyterlab_t9kjob.core.engine.info import EngineFacts
+from jupyterlab_t9kjob.core.stacks.asking import written_threads
 from jupyterlab_t9kjob.core.stacks.raw import RawFrame, RawRank, RawStacks, RawThread
-from jupyterlab_t9kjob.core.stacks.taker import threads_of, written_threads
+from jupyterlab_t9kjob.core.stacks.taker import threads_of
 from jupyterlab_t9kjob.stacks.grouping import Member, finding_of, groups_of
 from jupyterlab_t9kjob.stacks.model import StackFrame, StackGroup
 from jupyterlab_t9kjob.stacks.problems import missing_of

@@ -11,7 +11,7 @@ from ..translation import Text
 MOST_RANKS = 4096
 _Name = Annotated[str, StringConstraints(max_length=300)]
 _File = Annotated[str, StringConstraints(max_length=4096)]
-Method = Literal["py-spy", "faulthandler"]
+Method = Literal["py-spy", "faulthandler", "debug-server"]
 Problem = Literal["NoProgram", "Refused", "Gone", "Timeout", "Failed"]
 
 
@@ -74,6 +74,10 @@ class RawStacks(_Raw):
         kernel.yama.ptrace_scope; None if the kernel has no Yama.
     capable
         True if the taker had the capability SYS_PTRACE.
+    ras
+        What NCCL's RAS subsystem says about the whole job; None if it was not asked or does not answer.
+    addresses
+        IP addresses of the machine or container.
     """
 
     seconds: float = 0.0
@@ -82,6 +86,8 @@ class RawStacks(_Raw):
     scope: int | None = None
     capable: bool = False
     ranks: list[RawRank] = Field(default_factory=list, max_length=MOST_RANKS)
+    ras: Annotated[str, StringConstraints(max_length=8 << 20)] | None = None
+    addresses: list[_Name] = Field(default_factory=list, max_length=64)
 
 
 class TakenStacks(BaseModel):
@@ -93,7 +99,11 @@ class TakenStacks(BaseModel):
         The answers, by name of the replica; an answer of several replicas names the replica of each rank.
     missing
         Replicas without an answer, each with the sentence that says why.
+    notes
+        Replicas some of whose ranks have no stacks, each with the sentence that says what else was tried, and why in
+        vain.
     """
 
     stacks: list[tuple[str, RawStacks]] = Field(default_factory=list)
     missing: dict[str, Text] = Field(default_factory=dict)
+    notes: dict[str, Text] = Field(default_factory=dict)

@@ -1,8 +1,8 @@
-"""Takes the stacks of all ranks on one machine or in one container, with py-spy or by a signal to faulthandler.
+"""Takes the stacks of all ranks on one machine or in one container, with py-spy or without it (see `asking`).
 
-This file runs by itself: as a child of a job's supervisor, and in containers of a cluster, which get its source over
-exec. It needs only the standard library of Python 3.8 and Linux. It reads a request as one line of JSON from its
-input and writes the answer as JSON to its output::
+This file runs by itself: as a child of a job's supervisor, and in containers of a cluster, which get its source and
+that of `asking` over exec. It needs only the standard library of Python 3.8 and Linux. It reads a request as one line
+of JSON from its input and writes the answer as JSON to its output::
 
     {"native": false, "program": "/opt/bin/py-spy", "uid": null}
     {"seconds": 0.4, "method": "py-spy", "scope": 1, "ranks": [{"replica": null, "rank": 0, "pid": 17, …}]}
@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -21,47 +20,23 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-PROC = "/proc"
+if TYPE_CHECKING or __package__:
+    from . import asking
+    from .asking import LONGEST_NAME, MOST_FRAMES, MOST_THREADS, PROC, TRACES_MARK, environment, status
+else:
+    if "__file__" in globals():  # Python was started with -I, which leaves out the folder of its script.
+        sys.path.append(os.path.dirname(os.path.abspath(__file__)))
+    import asking
+    from asking import LONGEST_NAME, MOST_FRAMES, MOST_THREADS, PROC, TRACES_MARK, environment, status
+
 UID_MARK, REPLICA_MARK = "T9KJOB_UID", "T9KJOB_REPLICA"
-SIGNAL_MARK = "T9KJOB_STACKS"
-"""Variable of processes whose faulthandler listens to a signal: ``number:folder``."""
-TRACES_MARK = "T9KJOB_TRACES"
-"""Variable of processes that answer requests for the content of PyTorch's flight recorder: a folder."""
 LARGEST_TRACE, LARGEST_TRACES = 1 << 20, 4 << 20
 DUMP_SECONDS = 10.0
-SIGNAL_SECONDS = 3.0
 MOST_RANKS = 1024
 MOST_HELPERS = 4
 """Child processes of a rank, such as loader workers, whose stacks are taken as well."""
-MOST_THREADS = 64
-MOST_FRAMES = 200
-LONGEST_NAME = 300
-_FRAME = re.compile(r'^  File "(?P<file>.{0,4096})", line (?P<line>\d{1,9}|\?\?\?) in (?P<name>.{1,300})$')
-_THREAD = re.compile(
-    r"^(?P<current>Current thread|Thread) 0x[0-9a-f]+(?: \[(?P<name>.*)\])? \(most recent call first\):"
-)
-
-
-def environment(pid: int) -> dict[str, str]:
-    """Return the environment with which a process was started; empty if it can't be read."""
-    try:
-        with open(f"{PROC}/{pid}/environ", "rb") as file:
-            pairs = (item.partition(b"=") for item in file.read().split(b"\0"))
-            return {os.fsdecode(name): os.fsdecode(value) for name, _equals, value in pairs}
-    except OSError:
-        return {}
-
-
-def status(pid: int) -> dict[str, str]:
-    """Return the fields of a process's status; empty if the process has ended."""
-    try:
-        with open(f"{PROC}/{pid}/status", encoding="utf-8", errors="replace") as file:
-            pairs = (line.partition(":") for line in file)
-            return {name: value.strip() for name, _colon, value in pairs}
-    except OSError:
-        return {}
 
 
 def is_python(pid: int) -> bool:
@@ -124,7 +99,7 @@ class Processes:
 
 
 def described(pid: int, variables: dict[str, str]) -> dict[str, Any]:
-    """Return what is known about a rank before its stacks are taken; the parameters are those of `by_signal`."""
+    """Return what is known about a rank before its stacks are taken; the parameters are those of `asking.by_signal`."""
 
     def number(name: str) -> int | None:
         value = variables.get(name, "")
@@ -139,6 +114,7 @@ def described(pid: int, variables: dict[str, str]) -> dict[str, Any]:
         "threads": [],
         "problem": None,
         "words": None,
+        "traces": [],
     }
 
 
@@ -205,85 +181,6 @@ def is_native(file: str) -> bool:
     return not file.endswith((".py", ".pyx")) and not file.startswith("<") and ".py" not in file
 
 
-# --- faulthandler -----------------------------------------------------------------------------------------------------
-
-
-def by_signal(pid: int, variables: dict[str, str]) -> list[dict[str, Any]] | None:
-    """Take the stacks of a process whose faulthandler listens to a signal; None if it does not or gives no answer.
-
-    Parameters
-    ----------
-    pid, variables
-        The process and its environment, where `SIGNAL_MARK` names the signal and the folder of the stacks.
-    """
-    number, _colon, folder = variables.get(SIGNAL_MARK, "").partition(":")
-    if not number.isdigit() or not folder:
-        return None
-    # The signal would end a process without the handler, such as one that has just been started.
-    caught = int(status(pid).get("SigCgt", "0"), 16)
-    if not caught >> (int(number) - 1) & 1:
-        return None
-    path = os.path.join(folder, f"{pid}.stacks")
-    try:
-        before = os.path.getsize(path)
-        os.kill(pid, int(number))
-        end, seen = time.monotonic() + SIGNAL_SECONDS, -1
-        while time.monotonic() < end:
-            time.sleep(0.05)
-            size = os.path.getsize(path)
-            if size > before and size == seen:
-                break
-            seen = size
-        with open(path, encoding="utf-8", errors="replace") as file:
-            file.seek(before)
-            return written_threads(file.read(1 << 20)) or None
-    except OSError:
-        return None
-
-
-def written_threads(text: str) -> list[dict[str, Any]]:
-    """Return the threads in the text that faulthandler writes. The main thread comes last there, and first here."""
-    threads: list[dict[str, Any]] = []
-    for line in text.splitlines():
-        head = _THREAD.match(line)
-        if head:
-            name = (head["name"] or "")[:LONGEST_NAME]
-            threads.append({"name": name, "main": False, "active": bool(head["current"]), "frames": []})
-            continue
-        frame = _FRAME.match(line)
-        if frame and threads and len(threads[-1]["frames"]) < MOST_FRAMES:
-            number = int(frame["line"]) if frame["line"].isdigit() else 0
-            entry = {"function": frame["name"], "file": frame["file"], "line": number, "native": False}
-            threads[-1]["frames"].append(entry)
-    if threads:
-        threads[-1]["main"] = True
-    return threads[::-1][:MOST_THREADS]
-
-
-# --- flight recorder --------------------------------------------------------------------------------------------------
-
-
-def asked_traces(pid: int, variables: dict[str, str], most: int) -> list[Any]:
-    """Return what the flight recorders of a process kept, up to `most` characters; empty if they do not answer."""
-    folder = variables.get(TRACES_MARK, "")
-    path = os.path.join(folder, f"{pid}.trace")
-    try:
-        # Only a process that waits for requests has the pipe open.
-        pipe = os.open(os.path.join(folder, f"{pid}.ask"), os.O_WRONLY | os.O_NONBLOCK)
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(path)
-        os.close(pipe)
-        end = time.monotonic() + SIGNAL_SECONDS
-        while not os.path.exists(path) and time.monotonic() < end:
-            time.sleep(0.02)
-        # A named pipe in its place must not hang.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8", errors="replace") as file:
-            found = json.loads(file.read(most))
-        return found[:4] if isinstance(found, list) and all(isinstance(item, dict) for item in found) else []
-    except (OSError, ValueError, RecursionError):
-        return []
-
-
 # --- all ranks --------------------------------------------------------------------------------------------------------
 
 
@@ -313,7 +210,7 @@ def take(request: dict[str, Any]) -> dict[str, Any]:
     ----------
     request
         ``uid`` of a local job, or null; ``program``, the path of py-spy, or null to look for it; ``native``, true for
-        frames of C as well.
+        frames of C as well; ``ras``, false to ask no RAS subsystem of NCCL.
     """
     begun = time.monotonic()
     processes = Processes(request.get("uid"))
@@ -325,16 +222,22 @@ def take(request: dict[str, Any]) -> dict[str, Any]:
 
     def stacks(rank: dict[str, Any]) -> str:
         pid, method = rank["pid"], "py-spy"
+        variables = processes.environments[pid]
         if program is None:
             rank["problem"] = "NoProgram"
         else:
             rank["threads"], rank["problem"], rank["words"] = spied(program, pid, native)
+        server = asking.debug_server(pid, variables)
         if rank["problem"] in ("NoProgram", "Refused"):
-            threads = by_signal(pid, processes.environments[pid])
-            if threads is not None:
-                rank["threads"], rank["problem"], rank["words"], method = threads, None, None, "faulthandler"
-        if TRACES_MARK in processes.environments[pid]:
-            rank["traces"] = asked_traces(pid, processes.environments[pid], share)
+            threads, answers = asking.by_signal(pid, variables), "faulthandler"
+            if not threads and server is not None:
+                threads, answers = asking.server_threads(server), "debug-server"
+            if threads:
+                rank["threads"], rank["problem"], rank["words"], method = threads, None, None, answers
+        if TRACES_MARK in variables:
+            rank["traces"] = asking.asked_traces(pid, variables, share)
+        if server is not None and not rank["traces"]:
+            rank["traces"] = asking.server_traces(server, share)
         if method == "py-spy" and program is not None and rank["problem"] is None:
             for helper in [each for each in processes.below(pid) if is_python(each)][:MOST_HELPERS]:
                 more, problem, _words = spied(program, helper, native)
@@ -343,14 +246,18 @@ def take(request: dict[str, Any]) -> dict[str, Any]:
         return method
 
     with ThreadPoolExecutor(max_workers=max(2, min(16, 2 * (os.cpu_count() or 1)))) as pool:
+        asked = {pid: processes.environments[pid] for pid in pids} if request.get("ras", True) else {}
+        ras = pool.submit(asking.ras_status, asked)
         methods = set(pool.map(stacks, ranks))
     return {
         "seconds": round(time.monotonic() - begun, 3),
-        "method": "faulthandler" if methods == {"faulthandler"} else "py-spy",
+        "method": methods.pop() if len(methods) == 1 else "py-spy",
         "native": native,
         "scope": ptrace_scope(),
         "capable": bool(int(status(os.getpid()).get("CapEff", "0"), 16) >> 19 & 1),
         "ranks": ranks,
+        "ras": ras.result(),
+        "addresses": asking.own_addresses(),
     }
 
 

@@ -75,7 +75,7 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
         self.name, self.label, self.facts, self.order = kind.engine, kind.label, kind.facts, kind.order
         self._kind = kind
         self._cluster = cluster
-        self._stacks = StackTaker()
+        self._stacks = StackTaker(cluster.settings.debug_image)
         self._exec = ExecPermissions()
         self._records = Records(home / "cluster" / kind.engine)
         self._logs = LogManager(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)

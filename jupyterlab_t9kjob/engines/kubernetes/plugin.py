@@ -45,6 +45,7 @@ def connect(context: EngineContext) -> Cluster:
             prometheus=traits.prometheus,
             prometheus_token_file=traits.prometheus_token_file,
             prometheus_ca_file=traits.prometheus_ca_file,
+            debug_image=traits.kubernetes_debug_image,
         )
     )
 

@@ -1,4 +1,4 @@
-/** Collectives in which the ranks of a job wait, from PyTorch's flight recorder. */
+/** Collectives in which the ranks of a job wait, from PyTorch's flight recorder and from NCCL. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Collective, CollectiveCall } from '../../api/types';
@@ -43,9 +43,7 @@ function CollectiveCard(props: {
       <header>
         <h3 id={title}>{capital(collective.finding)}</h3>
         <p className="jp-t9k-secondary">
-          {collective.group
-            ? trans.__('Process group %1', collective.group)
-            : trans.__('Default process group')}
+          {groupText(collective, trans)}
         </p>
       </header>
       <table className="jp-t9k-Collective">
@@ -81,7 +79,11 @@ function CollectiveCard(props: {
           {silent.length > 0 && (
             <tr>
               <td>{rankList(silent)}</td>
-              <td colSpan={3}>{trans.__('no record was read')}</td>
+              <td colSpan={3}>
+                {collective.source === 'ras'
+                  ? trans.__('no answer')
+                  : trans.__('no record was read')}
+              </td>
             </tr>
           )}
         </tbody>
@@ -90,8 +92,29 @@ function CollectiveCard(props: {
   );
 }
 
-/** Return “[4] → [4], [4]”. */
+/** Return the name of the process group, and that NCCL has counted the calls. */
+function groupText(
+  { source, group, own_ranks }: Collective,
+  trans: TranslationBundle
+): string {
+  if (source === 'recorder') {
+    return group
+      ? trans.__('Process group %1', group)
+      : trans.__('Default process group');
+  }
+  const name = group
+    ? trans.__('Communicator %1 of NCCL', group)
+    : trans.__('Communicator of all ranks, from NCCL');
+  return own_ranks
+    ? trans.__('%1, ranks as the communicator numbers them', name)
+    : name;
+}
+
+/** Return “[4] → [4], [4]”; an empty text if no sizes are known. */
 function sizesText({ inputs, outputs }: CollectiveCall): string {
+  if (inputs.length === 0 && outputs.length === 0) {
+    return '';
+  }
   const [from, to] = [inputs, outputs].map(shapes =>
     shapes.map(shape => `[${shape.join(', ')}]`).join(', ')
   );

@@ -346,6 +346,9 @@ function methodText(dump: StackDump, trans: TranslationBundle): string {
   if (dump.method === 'faulthandler') {
     return trans.__('by a signal to faulthandler');
   }
+  if (dump.method === 'debug-server') {
+    return trans.__('by PyTorch’s debug server');
+  }
   return dump.native
     ? trans.__('with py-spy, with C frames')
     : trans.__('with py-spy');
