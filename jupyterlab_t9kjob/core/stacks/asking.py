@@ -179,13 +179,18 @@ def listeners(pid: int) -> list[Listener]:
                 target = os.readlink(f"{PROC}/{pid}/fd/{name}")
                 if target.startswith("socket:["):
                     inodes.add(target[len("socket:[") : -1])
+    return [_listener(address, port) for address, port, inode in _listening(pid) if inode in inodes]
+
+
+def _listening(pid: int) -> list[tuple[str, int, str]]:
+    """Return address, port and inode of all sockets in the network of a process on which any process listens."""
     found = []
     for table in ("tcp6", "tcp"):
         with contextlib.suppress(OSError), open(f"{PROC}/{pid}/net/{table}") as file:
             for fields in map(str.split, file):
-                if len(fields) > 9 and fields[3] == "0A" and fields[9] in inodes:
+                if len(fields) > 9 and fields[3] == "0A":
                     address, _colon, port = fields[1].partition(":")
-                    found.append(_listener(address, int(port, 16)))
+                    found.append((address, int(port, 16), fields[9]))
     return found
 
 
@@ -338,10 +343,12 @@ def ras_status(ranks: dict[int, dict[str, str]]) -> str | None:
         The environments of the ranks by pid, where ``NCCL_RAS_ADDR`` names another address than port 28028.
     """
     commands = b"CLIENT PROTOCOL 2\nTIMEOUT 5\nSET FORMAT json\nVERBOSE STATUS\n"
+    # The ranks of a machine or container share its network. Searching the sockets of each rank takes longer.
+    ports = {port for pid in [*list(ranks)[:1], os.getpid()] for _address, port, _inode in _listening(pid)}
     for pid, variables in ranks.items():
         given = variables.get("NCCL_RAS_ADDR", "").rpartition(":")[2]
         port = int(given) if given.isdigit() else RAS_PORT
-        for listener in listeners(pid):
+        for listener in listeners(pid) if port in ports else ():
             if listener.port == port:
                 return exchange(listener, commands, LARGEST_RAS, RAS_SECONDS).decode(errors="replace") or None
     return None
