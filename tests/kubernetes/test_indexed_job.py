@@ -23,16 +23,37 @@ pytestmark = [pytest.mark.cluster]
 
 ENGINE = "indexed-job"
 ONLY = {ENGINE: IndexedJob}
-TRAIN = Path(__file__).with_name("cpu_training.py").read_text()
 # Each run of the ranks trains when the test has seen it.
-WAITS = "import os, time\nwhile not os.path.exists('/t9k/mnt/go'):\n    time.sleep(0.1)\n"
+TRAIN = """
+import os, time
+while not os.path.exists("/t9k/mnt/go"):
+    time.sleep(0.1)
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+dist.init_process_group("gloo")
+torch.set_num_threads(1)
+print(f"rank {dist.get_rank()} of {dist.get_world_size()}", flush=True)
+model = DistributedDataParallel(torch.nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+for _ in range(5):
+    inputs = torch.randn(32, 8)
+    (model(inputs) - inputs.sum(1, keepdim=True)).square().mean().backward()
+    optimizer.step()
+if dist.get_rank() == 0:
+    torch.save(model.module.state_dict(), "/t9k/mnt/model.pt")
+dist.barrier()
+os._exit(0)  # pytorch#179291
+"""
+IDLES = "trap 'exit 143' TERM; sleep 600 & wait"
 
 
 def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Callable[..., Lab]) -> None:
     """From the form to the model, through a pause, a killed pod and a deletion."""
     lab = start_lab(kubernetes_owner="tester")
     lab.until_available(ENGINE)
-    (volume.path / "train.py").write_text(WAITS + TRAIN)
+    (volume.path / "train.py").write_text(TRAIN)
     filled = lab.ask("POST", "launch", "prefill", body={"path": "train.py", "engine": ENGINE})
     assert filled.status == 200, filled.body
     small = {"cpu": {"request": "50m"}, "memory": {"request": "128Mi"}}
@@ -40,7 +61,6 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
         "runtime": {"image": image, "pull_policy": "IfNotPresent"},
         "replica_specs": [{"type": "worker", "replicas": 2, "restart_policy": "OnFailure", "resources": small}],
         "torchrun": {"proc_per_node": 2},
-        "args": ["--save_path", "/t9k/mnt/model.pt"],
     }
     made = lab.ask("POST", "jobs", body={"engine": ENGINE, "spec": spec, "request_id": "two-nodes", "path": "train.py"})
     assert made.status == 201, made.body
@@ -66,7 +86,7 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
     assert (volume.path / "model.pt").stat().st_size
     streams = lab.ask("GET", "jobs", job, "logs").json["streams"]
     texts = "".join(lab.ask("GET", "jobs", job, "logs", each["id"]).body.decode() for each in streams)
-    assert all(f"rank {rank} of 4, local rank {rank % 2}\n" in texts for rank in range(4)), texts
+    assert all(f"rank {rank} of 4\n" in texts for rank in range(4)), texts
 
     assert lab.ask("DELETE", "jobs", job).status == 202
     kube.until("services", name, lambda found: found is None)
@@ -83,9 +103,9 @@ async def end(kube: Kube, bench: Bench, job: Job, replica: int, code: int) -> No
 @pytest.mark.asyncio
 async def test_how_jobs_end(kube: Kube, image: str, tmp_path: Path) -> None:
     """By exit codes, restarts and deadlines; all at once, since Kubernetes waits 10 s before it replaces a pod."""
-    by_code = "until [ -s /tmp/code ]; do sleep 0.2; done; exit $(cat /tmp/code)"
+    by_code = "trap 'exit 143' TERM; until [ -s /tmp/code ]; do sleep 0.2; done; exit $(cat /tmp/code)"
     async with serving(kube, image, tmp_path, kinds=ONLY) as bench:
-        late = await bench.submit(ENGINE, bench.spec("sleep 600", run_policy=RunPolicy(active_deadline_seconds=12)))
+        late = await bench.submit(ENGINE, bench.spec(IDLES, run_policy=RunPolicy(active_deadline_seconds=12)))
         once = await bench.submit(ENGINE, bench.spec("exit 3"))
         group, limit = ReplicaSpec(restart_policy="OnFailure"), RunPolicy(backoff_limit=1)
         often = await bench.submit(ENGINE, bench.spec("exit 3", replica_specs=[group], run_policy=limit))
@@ -128,7 +148,7 @@ async def test_names_and_jobs_of_others(kube: Kube, image: str, tmp_path: Path) 
             await bench.submit(ENGINE, taken)
         assert await asyncio.to_thread(kube.find, "jobs", name) is None
         # A server is killed before it has created the Service; the request is repeated.
-        job = await bench.submit(ENGINE, bench.spec("sleep 600", replica_specs=two), request_id="killed")
+        job = await bench.submit(ENGINE, bench.spec(IDLES, replica_specs=two), request_id="killed")
         await asyncio.to_thread(kube.delete, "services", job.name)
         known = await engine.created_by("killed")
         assert known is not None and known.uid == job.uid
@@ -161,7 +181,6 @@ async def test_rights(kube: Kube, image: str, tmp_path: Path) -> None:
     await account.may(*without())
     async with serving(kube, image, tmp_path, kubeconfig=account.kubeconfig, kinds=ONLY) as bench:
         job = await bench.submit(ENGINE, bench.spec("true", replica_specs=two))
-        assert (await bench.ended(job)).phase == "Succeeded"
         await bench.engines[ENGINE].act(job.uid, "delete")
     await account.may(*without(("create", "services")))
     async with serving(kube, image, tmp_path, kubeconfig=account.kubeconfig, kinds=ONLY) as bench:
@@ -173,10 +192,10 @@ async def test_rights(kube: Kube, image: str, tmp_path: Path) -> None:
         with pytest.raises(NotAllowed, match="create services"):
             await bench.submit(ENGINE, spec)
         assert await asyncio.to_thread(kube.find, "jobs", spec.name) is None
-        assert (await bench.ended(await bench.submit(ENGINE, bench.spec("true")))).phase == "Succeeded"
+        await bench.submit(ENGINE, bench.spec("true", paused=True))
     await account.may(*without(("get", "services")))
     async with serving(kube, image, tmp_path, kubeconfig=account.kubeconfig, kinds=ONLY) as bench:
-        await bench.submit(ENGINE, bench.spec("true", replica_specs=two))
+        await bench.submit(ENGINE, bench.spec("true", replica_specs=two, paused=True))
     await account.may(*rules())
     async with serving(kube, image, tmp_path, kubeconfig=account.kubeconfig) as bench:
         info = await bench.engines[ENGINE].info()
