@@ -103,8 +103,7 @@ class FakePrometheus(FakeApi):
     def _range(self, start: int, end: int, step: int) -> Iterator[Json]:
         for series in replayed():
             metric = GAUGES.get(series.name) or COUNTERS.get(series.name)
-            is_left_out = series.labels.get("container") == "" or series.labels.get("interface") == "lo"
-            if metric is None or is_left_out or series.labels["namespace"] == "team-b":
+            if metric is None or series.labels.get("interface") == "lo" or series.labels["namespace"] == "team-b":
                 continue
             values: list[list[Any]] = []
             for time in range(start, end + 1, step):

@@ -23,7 +23,7 @@ from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.core.resources import Column, SampleSpan
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus import client, queries, source
-from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.answers import scrape_interval, series_of
+from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.answers import Series, scrape_interval, series_of
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.discovery import best_service
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.frames import GpuNumbers, SampledReplica, frames_of
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.source import PrometheusSource
@@ -200,7 +200,12 @@ async def test_values_that_are_none_are_dropped() -> None:
     (series,) = series_of(json.dumps(matrix(result)).encode(), "host")
     assert series.values == {240.0: 0.5}
     frames = frames_of([series], [SampledReplica("worker-0", "a-0", "pytorch")], GpuNumbers())
-    assert frames == {240.0: {Column("worker-0", "replica", None, "cpu"): 0.5, Column(None, "job", None, "cpu"): 0.5}}
+    expected = {240.0: {Column("worker-0", "replica", None, "cpu"): 0.5, Column(None, "job", None, "cpu"): 0.5}}
+    assert frames == expected
+    of_pod = Series({"metric": "cpu", "pod": "a-0"}, {240.0: 0.7})
+    assert frames_of([series, of_pod], [SampledReplica("worker-0", "a-0", "pytorch")], GpuNumbers()) == expected
+    alone = frames_of([of_pod], [SampledReplica("worker-0", "a-0", "pytorch")], GpuNumbers())
+    assert alone[240.0][Column("worker-0", "replica", None, "cpu")] == 0.7, "the whole pod, if that is all there is"
     assert scrape_interval([]) is None and scrape_interval([series]) is None
 
 

@@ -76,7 +76,10 @@ def series_of(content: bytes, host: str) -> list[Series]:
 
 
 def scrape_interval(series: list[Series]) -> int | None:
-    """Return the seconds between two scrapes; None if no series has two of them."""
+    """Return the seconds between two scrapes, in steps of 5 s; None if no series has two of them.
+
+    cAdvisor gives its values times of its own, which differ from those of the scrapes by some seconds.
+    """
     gaps = []
     for each in series:
         times = sorted(each.values)
@@ -84,7 +87,7 @@ def scrape_interval(series: list[Series]) -> int | None:
     if not gaps:
         return None
     least, most = _INTERVAL
-    return round(min(max(median(gaps), least), most))
+    return 5 * round(min(max(median(gaps), least), most) / 5)
 
 
 def _series(found: dict[str, Any]) -> Series | None:

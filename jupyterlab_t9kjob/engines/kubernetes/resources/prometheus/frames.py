@@ -102,9 +102,10 @@ def frames_of(series: Sequence[Series], replicas: Sequence[SampledReplica], numb
             labels[gpu] = each.labels
             key = (metric, *gpu)
         elif metric in _PER_CONTAINER:
-            if replica.container is not None and each.labels.get("container") != replica.container:
+            container = each.labels.get("container", "")
+            if replica.container is not None and container not in (replica.container, ""):
                 continue
-            key = (metric, each.labels.get("container", ""))
+            key = (metric, container)
         else:
             key = (metric,)
         for time, value in each.values.items():
@@ -136,10 +137,12 @@ def _add_replica(
     numbers: GpuNumbers,
 ) -> None:
     totals: dict[str, float] = {}
-    for (metric, *_part), value in moment.items():
-        if metric in _PER_CONTAINER:
-            joined = max if metric == "throttled" else float.__add__
-            totals[metric] = joined(totals[metric], value) if metric in totals else value
+    for metric in _PER_CONTAINER:
+        of_containers = [value for key, value in moment.items() if key[0] == metric and key[1] != ""]
+        # A kubelet whose cAdvisor does not know the container runtime has the whole pod only.
+        found = of_containers or [value for key, value in moment.items() if key == (metric, "")]
+        if found:
+            totals[metric] = max(found) if metric == "throttled" else sum(found)
     if "disk_read" in totals or "disk_write" in totals:
         totals["disk"] = totals.get("disk_read", 0.0) + totals.pop("disk_write", 0.0)
     traffic = [moment[metric,] for metric in ("received", "sent") if (metric,) in moment]

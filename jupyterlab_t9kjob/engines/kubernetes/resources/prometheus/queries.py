@@ -65,7 +65,7 @@ def raw_scrapes(namespace: str, pods: Iterable[str], seconds: int) -> str:
     seconds
         The time.
     """
-    return f'container_memory_working_set_bytes{{{_pods(namespace, pods)},container!=""}}[{seconds}s]'
+    return f"container_memory_working_set_bytes{{{_pods(namespace, pods)}}}[{seconds}s]"
 
 
 def samples_query(namespace: str, pods: Iterable[str], window: int, mean: int | None = None) -> str:
@@ -81,7 +81,7 @@ def samples_query(namespace: str, pods: Iterable[str], window: int, mean: int | 
         Seconds over which other values are averaged; None for the values as they are.
     """
     own = _pods(namespace, pods)
-    containers = f'{own},container!="",container!="POD"'
+    containers = f'{own},container!="POD"'
     throttled, periods = (f"container_cpu_cfs_{name}periods_total" for name in ("throttled_", ""))
     metrics = {
         "cpu": _by_container(_rate("container_cpu_usage_seconds_total", containers, window)),
