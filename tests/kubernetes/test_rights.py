@@ -255,7 +255,7 @@ async def test_without_a_rule(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     await account.may(*without(row))
-    async with serving(kube, image, tmp_path / "lab", kubeconfig=account.kubeconfig) as bench:
+    async with serving(kube, image, tmp_path / "lab", kubeconfig=account.kubeconfig, kinds=KINDS) as bench:
         for each in bench.engines.values():
             assert (await each.info()).available
         if STOPS[row] is not no_jobs:
