@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -25,6 +25,7 @@ TrainingMethod: TypeAlias = Literal[
     "process_group",
     "none",
 ]
+_BOOLEANS: Final = frozenset({"true", "false"})
 OptionRole: TypeAlias = Literal["events", "checkpoints", "run_name", "resume"]
 
 
@@ -85,6 +86,37 @@ class ScriptOption(Model):
         """The option's name in the form: its first spelling or destination, after its subcommand."""
         name = (self.flags or [self.dest])[0]
         return f"{self.command} {name}" if self.command else name
+
+    def value_in(self, args: list[str], *, default: bool = True) -> str | None:
+        """Return the option's value in some arguments, else its default; None if it has neither.
+
+        A given flag is True or False, as in `default`. An option that stands without its value has none.
+
+        Parameters
+        ----------
+        args
+            Arguments of the script. An option that follows ``--`` does not count.
+        default
+            False to leave out the default.
+        """
+        found = self.default if default else None
+        for word, following in zip(args, [*args[1:], None], strict=False):
+            name, sign, value = word.partition("=")
+            if word == "--":
+                break
+            if word == self.off_flag:
+                found = str(not self.flag_value)
+            elif name in self.flags and sign:
+                found = value
+            elif name in self.flags and self.syntax == "separate":
+                found = self._value_before(following)
+        return found
+
+    def _value_before(self, following: str | None) -> str | None:
+        """Return the value of a flag without ``=``, by the word that follows it."""
+        if self.kind == "flag" and not (self.value_optional and following and following.lower() in _BOOLEANS):
+            return str(self.flag_value)
+        return None if self.value_optional and following and following.startswith("-") else following
 
 
 class ImportedModule(Model):

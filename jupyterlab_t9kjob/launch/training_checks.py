@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from .scripts.training.paths import absolute_path
 from .source_file import Source
 
 MOST_WORKERS = 10**6
+_LOCAL = re.compile(r"(?:^|//)(?:localhost|127\.|0\.0\.0\.0|::1)")
+"""Addresses of the machine itself."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def absolute_paths(spec: JobSpec, source: Source) -> set[str]:
         The job's script.
     """
     named = {str(finding.value) for finding in source.script.findings if finding.rule == "path"}
-    given = {value for option in source.script.info.options if (value := _value(option, spec.args))}
+    given = {value for option in source.script.info.options if (value := option.value_in(spec.args))}
     return named | {value for value in given if absolute_path(value)}
 
 
@@ -124,7 +127,7 @@ def _local_rank(spec: JobSpec, source: Source) -> Iterator[Check]:
     if option is None or spec.torchrun is None:
         return
     link, flag, code = source.link(option.line), option.flags[0], "LocalRankExpected"
-    value = _value(option, spec.args, default=False)
+    value = option.value_in(spec.args, default=False)
     if value is not None and "${local_rank}" in value:
         message = _("The job passes {option} to each process.", option=flag)
         yield Check(level="passed", code=code, message=message, option=flag, link=link)
@@ -138,16 +141,6 @@ def _local_rank(spec: JobSpec, source: Source) -> Iterator[Check]:
         message = _("Every process gets {option} {value}, so all use the same GPU.", option=flag, value=value)
     hint = _("Set {option} to {value}: torchrun replaces it by the rank.", option=flag, value="${local_rank}")
     yield Check(level="warning", code=code, message=message, hint=hint, field="/spec/args", option=flag, link=link)
-
-
-def _value(option: ScriptOption, args: list[str], *, default: bool = True) -> str | None:
-    """Return the value of an option in a job's arguments, else its default."""
-    found = option.default if default else None
-    for index, word in enumerate(args):
-        name, sign, value = word.partition("=")
-        if name in option.flags:
-            found = value if sign else args[index + 1] if index + 1 < len(args) else None
-    return found
 
 
 def _option(source: Source, dest: str | None) -> ScriptOption | None:
@@ -176,7 +169,7 @@ def nccl_option(spec: JobSpec, source: Source) -> tuple[Finding, ScriptOption | 
     for finding in source.script.findings:
         if finding.rule == "nccl":
             option = _option(source, finding.option)
-            if (_value(option, spec.args) if option is not None else finding.value) == "nccl":
+            if (option.value_in(spec.args) if option is not None else finding.value) == "nccl":
                 return finding, option
     return None
 
@@ -232,10 +225,12 @@ def _sampler(_spec: JobSpec, source: Source, _place: JobPlace, finding: Finding)
 def _address(spec: JobSpec, source: Source, _place: JobPlace, finding: Finding) -> Check | None:
     """Warn of an address that replaces torchrun's. The processes then wait for a store that nobody serves."""
     option = _option(source, finding.option)
-    value = _value(option, spec.args) if option is not None else str(finding.value)
+    value = option.value_in(spec.args) if option is not None else str(finding.value)
     fixed = value is not None and (finding.what != "init_method" or value.startswith("tcp://"))
-    own = source.script.launch is not None
-    if not fixed or (spec.torchrun is None and spec.total_replicas == 1) or (own and spec.total_replicas == 1):
+    single = spec.total_replicas == 1
+    # The processes that a script starts on one machine find each other at its own address.
+    own = source.script.launch is not None and (finding.what == "MASTER_PORT" or _LOCAL.search(value or "") is not None)
+    if not fixed or (single and (spec.torchrun is None or own)):
         return None
     link, code = source.link(finding.line, finding.path), "FixedAddress"
     if option is not None:
@@ -278,7 +273,7 @@ def _number(value: object) -> str | None:
 
 def _workers(spec: JobSpec, source: Source, place: JobPlace, finding: Finding) -> Check | None:
     option = _option(source, finding.option)
-    text = _value(option, spec.args) if option is not None else _number(finding.value)
+    text = option.value_in(spec.args) if option is not None else _number(finding.value)
     if place.cpus is None or text is None or not text.isdecimal() or len(text) > len(str(MOST_WORKERS)):
         return None
     workers = int(text)
@@ -313,7 +308,7 @@ def _path(_spec: JobSpec, source: Source, place: JobPlace, finding: Finding) -> 
 
 def _option_paths(spec: JobSpec, source: Source, place: JobPlace) -> Iterator[Check]:
     for option in source.script.info.options:
-        value = _value(option, spec.args)
+        value = option.value_in(spec.args)
         if value is None or value not in place.unseen or option.kind == "choice":
             continue
         flag = _flag(option)

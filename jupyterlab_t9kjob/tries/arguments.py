@@ -42,24 +42,6 @@ def with_option(args: list[str], option: ScriptOption, value: str, options: list
     return [*given, *kept] if first else [*kept, *given]
 
 
-def value_of(option: ScriptOption, args: list[str]) -> str | None:
-    """Return the value of an option in the arguments, else its default; None if it has neither.
-
-    Parameters
-    ----------
-    option
-        The option.
-    args
-        Arguments of the script.
-    """
-    found = option.default
-    for index, word in enumerate(args):
-        name, sign, value = word.partition("=")
-        if name in option.flags:
-            found = value if sign else args[index + 1] if index + 1 < len(args) else None
-    return found
-
-
 def redirected(args: list[str], source: Source, folder: Path) -> tuple[list[str], list[str]]:
     """Return arguments by which events and checkpoints go to a folder, and the options that were set for that.
 
@@ -78,7 +60,7 @@ def redirected(args: list[str], source: Source, folder: Path) -> tuple[list[str]
     changed: list[str] = []
     for option in options:
         roles = {"events", "checkpoints"}.intersection(option.roles)
-        value = value_of(option, args)
+        value = option.value_in(args)
         if not roles or not option.flags or option.kind != "text" or not value:
             continue
         saves_file = outputs.checkpoints is not None and outputs.checkpoints.is_file

@@ -38,6 +38,7 @@ def read(tmp_path: Path, source: str, **modules: str) -> Script:
         ("accelerate", "from accelerate import Accelerator\na = Accelerator()"),
         ("lightning", "import lightning as L\nL.Trainer().fit(m)"),
         ("lightning", "import pytorch_lightning as pl\npl.Trainer(gpus=2)"),
+        ("lightning", "from pytorch_lightning import Trainer\nTrainer.from_argparse_args(args)"),
         ("fabric", "from lightning.fabric import Fabric\nFabric()"),
         ("trainer", "from transformers import Trainer\nTrainer(model=m)"),
         ("trainer", "from trl import SFTTrainer\nclass T(SFTTrainer): pass\nT(m)"),
@@ -107,6 +108,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "if args.cuda:\n    dist.init_process_group('nccl')",
             "assert int(os.environ['WORLD_SIZE']) > 1\ndist.init_process_group('nccl')",
             "assert dist.is_nccl_available()\ndist.init_process_group('nccl')",
+            "p.add_argument('--no-cuda', action='store_true')\nargs = p.parse_args()\n"
+            "if args.no_cuda:\n    pass\nelse:\n    dist.init_process_group('nccl')",
         ],
         [
             "dist.init_process_group('gloo')",
@@ -149,6 +152,9 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "torch.save(model, f'm-{rank}.pt')",
             START + "def save():\n    if rank != 0:\n        return\n    torch.save(model, 'm.pt')\nsave()",
             START + "def save():\n    torch.save(model, 'm.pt')\nif rank == 0:\n    save()",
+            START
+            + "def save():\n    if args.name:\n        dist.barrier()\n        if rank != 0:\n            return\n"
+            "    torch.save(model, 'm.pt')\nsave()",
             START + "main = rank == 0\nif main:\n    torch.save(model, 'm.pt')",
             START + "@rank_zero_only\ndef save():\n    torch.save(model, 'm.pt')\nsave()",
             START + "w = None\nif rank == 0:\n    w = 1\nif w is not None:\n    torch.save(model, 'm.pt')",
@@ -172,6 +178,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "def main():\n    MNIST('d', download=True)\nmain()",
             "from lightning import Trainer\nTrainer()\nMNIST('d', download=True)",
             "from lightning.fabric import Fabric\nFabric()\nMNIST('d', download=True)",
+            START + "def data():\n    return MNIST('d', download=True)\ndef unused():\n    data()\ndata()",
+            START + "assert args.rank == dist.get_rank()\nMNIST('d', download=True)",
         ],
         [
             START + "if rank == 0:\n    MNIST('d', download=True)",
@@ -211,8 +219,17 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "from transformers import Trainer, TrainingArguments\n"
             "Trainer(args=TrainingArguments('out', dataloader_num_workers=8)).train()",
             "cfg = {'loader': {'workers': 8}}\nDataLoader(d, num_workers=cfg['loader']['workers'])",
+            "more = {'num_workers': 8, 'pin_memory': True}\nDataLoader(d, **more)",
+            "DataLoader(d, num_workers=args.workers if args.workers else 2)",
+            "import lightning as L\nclass Data(L.LightningDataModule):\n    def train_dataloader(self):\n"
+            "        return DataLoader(d, num_workers=8)\nL.Trainer().fit(m, Data())",
         ],
-        ["from transformers import TrainingArguments\nTrainingArguments('out')", "DataLoader(d)"],
+        [
+            "from transformers import TrainingArguments\nTrainingArguments('out')",
+            "DataLoader(d)",
+            "DataLoader(d, num_workers=args.workers // torch.cuda.device_count())",
+            "class Data:\n    def unused(self):\n        return DataLoader(d, num_workers=8)\nData()",
+        ],
     ),
     "path": (
         [
@@ -294,6 +311,48 @@ CASES = [
 def test_mistakes(tmp_path: Path, rule: str, source: str, bad: bool) -> None:
     found = {finding.rule for finding in read(tmp_path, IMPORTS + source).findings}
     assert (rule in found) == bad, found
+
+
+CONFIG = "train:\n  threads: {threads}\n  root: /datasets/cifar\nval:\n  threads: 2\nddp:\n  comm: nccl\n"
+USES = (
+    "dist.init_process_group(cfg['ddp']['comm'])\nDDP(net)\n"
+    "DataLoader(d, num_workers=cfg['train']['threads'], sampler=s)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("load", "is_read"),
+    [
+        ("import yaml\ncfg = yaml.safe_load(open('conf/a.yaml'))\n", True),
+        ("p.add_argument('--config', default='conf/a.yaml')\nargs = p.parse_args()\ncfg = load(args.config)\n", True),
+        ("NAME = 'conf/a.yaml'\ncfg = load(NAME)\n", True),
+        ("from omegaconf import OmegaConf\ncfg = OmegaConf.load('conf/a.yaml').copy()\n", True),
+        ("def unused():\n    load('conf/a.yaml')\ncfg = load(args.resume)\n", False),
+        ("cfg = load('../a.yaml')\n", False),  # outside of the workspace
+        ("cfg = load('conf/b.yaml')\n", False),  # does not exist
+        ("cfg = load('conf/large.yaml')\n", False),
+        ("cfg = load('conf/wrong.yaml')\n", False),
+        ("cfg = load('conf/folder.yaml')\n", False),
+    ],
+)
+def test_values_of_configuration_files(tmp_path: Path, load: str, is_read: bool) -> None:
+    folder = tmp_path / "work"
+    (folder / "conf" / "folder.yaml").mkdir(parents=True)
+    file = folder / "conf" / "a.yaml"
+    text = CONFIG.format(threads=8)
+    for path in (file, tmp_path / "a.yaml"):
+        path.write_text(text)
+    (file.parent / "large.yaml").write_text(text + "# more\n" * 10_000)
+    (file.parent / "wrong.yaml").write_text(text + "- a: [")
+
+    def found() -> dict[str, object]:
+        return {finding.rule: finding.value for finding in read(folder, IMPORTS + load + USES).findings}
+
+    expected = {"nccl": "nccl", "workers": 8, "path": "/datasets/cifar"}
+    assert found() == (expected if is_read else {})
+    if is_read:
+        file.write_text(CONFIG.format(threads=16))
+        assert found()["workers"] == 16
 
 
 STARTING = {

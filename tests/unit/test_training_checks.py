@@ -26,6 +26,7 @@ PARSE = "\nargs = p.parse_args()\n"
 LOOP = "import torch\no = torch.optim.Adam(m)\nloss.backward()\no.step()\n"
 DIST = "import os, torch, torch.distributed as dist\n"
 MP = "import torch.multiprocessing as mp\n"
+SPAWNED = DIST + MP + "def run(rank):\n    dist.init_process_group('gloo', rank=rank, {})\nmp.spawn(run)"
 DATA = "import os, torch\nfrom torch.utils.data import DataLoader\n"
 
 
@@ -58,6 +59,7 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "from torch.utils.tensorboard import SummaryWriter\nSummaryWriter()",
             "import not_known, torch\no = torch.optim.Adam(m)\no.zero_grad()\nloss.backward()\no.step()",
             "class AddPositionEmbs:\n    pass\nimport jax",
+            LOOP + "from apex.parallel import DistributedDataParallel as DDP",
             LOOP + "isinstance(m, torch.nn.parallel.DistributedDataParallel)",
             LOOP + "type(m) in (torch.nn.DataParallel, torch.nn.parallel.DistributedDataParallel)",
             LOOP + "def f(m: torch.nn.parallel.DistributedDataParallel | None = None):\n    pass\nf()",
@@ -89,6 +91,8 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "for rank in range(2):\n    m.Process(target=run, args=(rank,)).start()",
             "import starter\nstarter.go()",
             MP + "launch = mp.start_processes\nlaunch(print)",
+            "import os, subprocess, sys\nenv = {**os.environ, 'WORLD_SIZE': '2'}\nfor rank in range(2):\n"
+            "    env['RANK'] = str(rank)\n    subprocess.Popen([sys.executable, sys.argv[1]], env=env)",
             MP + "from fastcore.script import call_parse\n@call_parse\ndef main(lr: float = 0.1):\n    mp.spawn(print)",
         ],
         [
@@ -97,6 +101,8 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "import multiprocessing\nmultiprocessing.Pool(4).map(print, [1])",
             "print('Start it with torchrun x.py')",
             "import subprocess\nsubprocess.run(['git', 'log'])",
+            "import os, subprocess\nrank = os.environ['RANK'], os.environ['WORLD_SIZE']\nfor name in ('a', 'b'):\n"
+            "    subprocess.run(['git', 'log', name])",
             "raise RuntimeError('Use torchrun --nproc-per-node 2 x.py')",
             "from multiprocessing import Process\nProcess(target=print).start()",
             "import engine\nengine.fit()",
@@ -129,6 +135,21 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             "import pygame as hv\nhv.init()",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from mpi4py import MPI",
             "print('mpirun -n 2 python x.py')",
+        ],
+    ),
+    "FixedAddress": (
+        [
+            SPAWNED.format("init_method='tcp://10.0.0.7:23456'"),
+            SPAWNED.format("init_method='tcp://224.66.41.62:23456'"),
+            SPAWNED.format("") + "\nos.environ['MASTER_ADDR'] = 'node-1'",
+            DIST + "os.environ['MASTER_ADDR'] = 'localhost'\ndist.init_process_group()",
+        ],
+        [
+            SPAWNED.format("init_method='tcp://localhost:23456'"),
+            SPAWNED.format("init_method='tcp://127.0.0.1:23456'"),
+            SPAWNED.format("") + "\nos.environ['MASTER_PORT'] = '12355'",
+            SPAWNED.format("") + "\nos.environ['MASTER_ADDR'] = 'localhost'",
+            DIST + "dist.init_process_group()",
         ],
     ),
     "ManyLoaderWorkers": (

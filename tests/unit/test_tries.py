@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -71,6 +72,30 @@ def test_an_option_may_stand_without_a_value() -> None:
     option = ScriptOption(flags=["--out"], dest="out", kind="text", line=1, value_optional=True)
     assert with_option(["--out", "--lr", "1"], option, "b", [option]) == ["--lr", "1", "--out", "b"]
     assert with_option(["--out", "a", "--lr", "1"], option, "b", [option]) == ["--lr", "1", "--out", "b"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "args", "value"),
+    [
+        ({}, [], "a"),
+        ({}, ["--out", "b"], "b"),
+        ({}, ["--out=b", "--out", "c"], "c"),
+        ({}, ["--out"], None),
+        ({}, ["--out", "-1"], "-1"),
+        ({}, ["--", "--out", "b"], "a"),
+        ({"value_optional": True}, ["--out", "--lr", "1"], None),
+        ({"value_optional": True}, ["--out", "b"], "b"),
+        ({"kind": "flag"}, ["--out", "/data"], "True"),
+        ({"kind": "flag", "off_flag": "--no-out"}, ["--out", "--no-out", "/data"], "False"),
+        ({"kind": "flag", "value_optional": True}, ["--out", "False"], "False"),
+        ({"kind": "flag", "value_optional": True}, ["--out", "/data"], "True"),
+        ({"syntax": "equals"}, ["--out", "b"], "a"),
+        ({"flags": ["out"], "syntax": "assignment"}, ["out=b", "out"], "b"),
+    ],
+)
+def test_the_value_of_an_option(fields: dict[str, Any], args: list[str], value: str | None) -> None:
+    option = ScriptOption(**{"flags": ["--out"], "dest": "out", "kind": "text", "line": 1, "default": "a", **fields})
+    assert option.value_in(args) == value
 
 
 def test_an_option_of_the_program_stands_before_the_subcommand() -> None:

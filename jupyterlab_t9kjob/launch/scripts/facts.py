@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from ..options.texts import dotted
-from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_run
+from .launchers import STARTS_PROGRAMS, find_launcher, runs_launcher, scripts_run, starts_ranks
 from .observed import Observed
 from .packages import OPTION_READERS, OWN_LAUNCHERS
 from .path_expressions import PathExpressions
@@ -20,13 +20,8 @@ from .tree_walk import Context, Nodes, full_name, names_in, wrapper_types
 IMPORTS_ANYTHING: Final = frozenset(
     (
         *("importlib.import_module", "__import__", "exec", "eval", "runpy.run_path", "runpy.run_module"),
-        *(
-            "importlib.util.spec_from_file_location",
-            "torch.hub.load",
-            "pkgutil.iter_modules",
-            "compile",
-            "_t9kjob.run_file",
-        ),
+        *("importlib.util.spec_from_file_location", "torch.hub.load", "pkgutil.iter_modules", "compile"),
+        "_t9kjob.run_file",
     )
 )
 IN_POOLS: Final = frozenset(
@@ -234,12 +229,13 @@ class _Reading:
             self._call(call, context)
         if self._starts_programs:
             facts.opaque = True
-            launcher = find_launcher(nodes, self._starts_programs, self._assigned)
-            if launcher is not None:
-                facts.launches.append(Place(launcher[0], "a launcher", *launcher[1][:3]))
+            programs = self._starts_programs
+            found = find_launcher(nodes, programs, self._assigned) or starts_ranks(nodes, programs)
+            if found is not None:
+                facts.launches.append(Place(found[0], "a launcher", *found[1][:3]))
         facts.launches += self._processes
-        for found in (facts.launches, facts.readers, facts.parsers, facts.lends, facts.executes):
-            found.sort(key=lambda place: place.line)
+        for places in (facts.launches, facts.readers, facts.parsers, facts.lends, facts.executes):
+            places.sort(key=lambda place: place.line)
         facts.imports.sort()
         facts.names.update(*facts.references.values())
         return facts

@@ -80,6 +80,25 @@ def find_launcher(
     return (min(lines), unknown or Context()) if lines else None
 
 
+def starts_ranks(nodes: Nodes, calls: list[tuple[ast.Call, Context]]) -> tuple[int, Context] | None:
+    """Return line and context of a loop's call that starts a program with the variables of a rank; None if none does.
+
+    Parameters
+    ----------
+    nodes
+        Nodes of the module.
+    calls
+        The module's calls of functions in `STARTS_PROGRAMS`.
+    """
+    inside = [
+        (call.lineno, context)
+        for call, context in calls
+        if context.loop and any(keyword.arg == "env" for keyword in call.keywords)
+    ]
+    named = {node.value for node, _ in nodes.of(ast.Constant) if isinstance(node.value, str)} if inside else set()
+    return min(inside, key=lambda found: found[0]) if named >= {"RANK", "WORLD_SIZE"} else None
+
+
 def runs_launcher(called: str, call: ast.Call) -> bool:
     """Return True for ``runpy.run_module("torch.distributed.run")``.
 

@@ -57,6 +57,8 @@ class _Reading:
                     conditions |= words(test)
                 case ast.Assert(test=test) | ast.If(test=test, body=[*_, ast.Raise()], orelse=[]):
                     conditions |= _demanded(test)
+                case ast.If(body=body):
+                    conditions |= _left(body)
 
     def _statement(self, node: ast.stmt, scope: Scope, conditions: frozenset[str], main: bool) -> None:
         match node:
@@ -338,10 +340,25 @@ def words(node: ast.AST) -> frozenset[str]:
     return frozenset(found)
 
 
+def _left(body: list[ast.stmt]) -> frozenset[str]:
+    """Return the identifiers of conditions under which a block ends its function or the round of a loop."""
+    found: frozenset[str] = frozenset()
+    for node in body:
+        match node:
+            case ast.If(test=test, body=[*_, ast.Return() | ast.Continue() | ast.Break()], orelse=[]):
+                found |= words(test)
+    return found
+
+
 def _demanded(test: ast.expr) -> frozenset[str]:
-    """Return the identifiers of a condition without which the script ends; not those of a test for a GPU."""
+    """Return the identifiers of a condition without which the script ends; not those of a test for a GPU.
+
+    A condition about the rank holds in every process, since none of them may end.
+    """
     found = words(test)
-    return frozenset() if found & {"cuda", "device_count", "is_available", "is_nccl_available"} else found
+    if found & {"cuda", "device_count", "is_available", "is_nccl_available"}:
+        return frozenset()
+    return frozenset(name for name in found if "rank" not in name.lower())
 
 
 def _of_windows(test: ast.expr) -> bool:

@@ -120,8 +120,10 @@ def _distributing(closure: Closure) -> set[str]:
     if not found & (_DISTRIBUTING_PARTS.keys() | _HARMLESS_PARTS.keys()):
         return found
     names: dict[str, list[list[str]]] = {top: [] for top in found}
+    running = closure.reach.names
     for facts in closure.facts:
-        used = [f"{imported.module}.{name}" for imported in facts.imports for name in imported.names]
+        read = {name for alias, name in facts.imported.items() if alias in running or alias == "*"}
+        used = [f"{each.module}.{name}" for each in facts.imports for name in each.names if name in read]
         for uses in facts.uses.values():
             used += (f"{facts.imported[use.root]}.{use.name}" for use in uses if use.root in facts.imported)
         for name in used:

@@ -7,11 +7,14 @@ offers many functions does not count as one that calls them. Names that a progra
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from .facts import Facts, Place
 
+HOOKS: Final = re.compile(r"(?:train|val|test|predict|eval)_dataloader$|^(?:training|validation)_step$|^setup$")
+"""Methods that a trainer calls."""
 CALLS: Final = frozenset({"call_parse"})
 """Decorators that call their function if the module is run as a script."""
 
@@ -76,6 +79,7 @@ class Reach:
         if place.main and not any(facts is each for each in self._executed):
             return False  # The call runs only if the module is run as a script.
         inner = place.function or place.inside
-        if inner is not None and inner != place.inside and inner not in self._names and not inner.startswith("__"):
+        called = inner in (None, place.inside) or inner in self._names or inner.startswith("__") or HOOKS.search(inner)
+        if not called:
             return False
         return (id(facts), place.inside) in self._reached

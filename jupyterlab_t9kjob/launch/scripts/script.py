@@ -20,6 +20,7 @@ from .literals import Literals
 from .observation import observe
 from .process_starts import own_launch, starts_group
 from .source_text import check_code, parse
+from .training.config_files import read_config_files
 from .training.finding import Finding
 from .training.flow import Flow
 from .training.method import Evidence, configured_method, training_method
@@ -129,7 +130,8 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
     options = [option.model_copy() for option in read.options]
     found = own_launch(closure)
     enabled = [option.dest for option in options if option.default == "True"]
-    flow = Flow(closure, [option.dest for option in options], enabled)
+    configs = read_config_files(closure, options, workspace)
+    flow = Flow(closure, [option.dest for option in options], enabled, configs)
     method = training_method(flow) or configured_method(options)
     distributed = True if method else starts_group(closure)
     outputs = read_outputs(flow, library_options=frozenset(option.dest for option in options if option.library))

@@ -7,13 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ..facts import Place
+from ..facts import Facts, Place
 from ..observed import Assigned, Call, Constant, Observed, Ref, Scope, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
-    from ..facts import Facts
     from ..workspace import Closure
 
 MAX_DEPTH: Final = 12
@@ -61,6 +60,8 @@ class Flow:
         Destinations of the script's options.
     enabled
         Destinations of the options that are true by default.
+    configs
+        Values of the configuration files that the script reads, by the path of the file.
 
     Attributes
     ----------
@@ -72,7 +73,13 @@ class Flow:
         Top-level modules that are not in the workspace.
     """
 
-    def __init__(self, closure: Closure, options: Collection[str], enabled: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        closure: Closure,
+        options: Collection[str],
+        enabled: Collection[str] = (),
+        configs: Mapping[str, Observed] | None = None,
+    ) -> None:
         self._closure = closure
         self.enabled = frozenset(enabled)
         self.foreign = closure.foreign
@@ -80,6 +87,7 @@ class Flow:
         self.modules: list[tuple[str | None, Facts, Observed]] = [
             (path, facts, facts.training) for path, facts in [(None, closure.script), *closure.modules.items()]
         ]
+        self.modules += [(path, Facts(), values) for path, values in (configs or {}).items()]
         self._sites: defaultdict[str, list[Site]] = defaultdict(list)
         self._attributes: defaultdict[str, list[Assigned]] = defaultdict(list)
         self._names: defaultdict[str, list[Assigned]] = defaultdict(list)
@@ -195,8 +203,16 @@ class Flow:
         if name.startswith("environ."):
             found.append(Origin("environment", last))
             return
-        for assigned in self._attributes.get(last, [])[:8] or self._names.get(last, [])[:4]:
+        for assigned in self._by_keys(name) or self._attributes.get(last, [])[:8] or self._names.get(last, [])[:4]:
             self._trace(assigned.value, assigned.scope, self._owners.get(id(assigned), module), depth + 1, found, seen)
+
+    def _by_keys(self, name: str) -> list[Assigned]:
+        """Return the values in configuration files by the longest chain of keys that a name ends with."""
+        while "." in name:
+            if name in self._attributes:
+                return self._attributes[name]
+            name = name.partition(".")[2]
+        return []
 
     def _call(self, name: str, module: Observed, depth: int, found: list[Origin], seen: set[object]) -> None:
         last = name.rpartition(".")[2]
@@ -333,7 +349,9 @@ class Flow:
             if any(RANK.search(word) for word in module.decorated.get(function, ())):
                 return True
         name = owner if function == "__init__" and owner else function
-        sites = [site.call for site in self._sites.get(name, []) if site.call.scope != scope]
+        found = [site for site in self._sites.get(name, []) if site.call.scope != scope]
+        sites = [site.call for site in found if self._runs(self.modules[site.module][1], site.call)]
+        sites = sites or [site.call for site in found]
         if not sites:
             # Nobody calls the function: it is the script's entry, or others decide when it runs.
             return not (function == "main" or name in self._given or self._is_entry(function))

@@ -45,7 +45,7 @@ def _any(_call: Call) -> bool:
 
 _LIGHTNING: Final = ("lightning", "pytorch_lightning", "pl", "L")
 _RULES: Final[tuple[tuple[Method, tuple[str, ...], Callable[[Call], bool]], ...]] = (
-    ("lightning", ("Trainer", "LightningCLI"), _of(*_LIGHTNING)),
+    ("lightning", ("Trainer", "LightningCLI", "from_argparse_args"), _of(*_LIGHTNING)),
     ("fabric", ("Fabric",), _of(*_LIGHTNING, "lightning_fabric")),
     ("trainer", (), _of("transformers", "trl", "sentence_transformers", "setfit")),
     ("accelerate", ("Accelerator",), _of("accelerate")),

@@ -108,6 +108,8 @@ def _nccl(flow: Flow) -> Iterator[Finding]:
 def _if_gpu(flow: Flow, call: Call, module: Observed) -> bool:
     """Return True if a call runs only where there is a GPU."""
     for name in call.conditions:
+        if name in flow.options and name.startswith(("no_", "disable_")):
+            continue  # An option that switches the GPU off is not a test for one.
         assigns = [*module.names.get(name, []), *module.attributes.get(name, [])]
         if _HAS_GPU.search(name) and (name not in flow.enabled or assigns):
             return True  # ``if args.cuda`` is no such condition if the option is true by default.
@@ -293,13 +295,36 @@ def _without_sampler(value: Value, module: Observed) -> bool:
 def _workers(flow: Flow) -> Iterator[Finding]:
     names = {call.last for _p, _f, module in flow.modules for call in module.calls if call.last.endswith(_ARGUMENTS)}
     for path, module, call in flow.calls("DataLoader", *names):
-        value = call.argument(None, "dataloader_num_workers")
-        if call.last == "DataLoader":
-            value = call.argument(5, "num_workers")
+        name = "num_workers" if call.last == "DataLoader" else "dataloader_num_workers"
+        value = call.argument(5 if call.last == "DataLoader" else None, name) or _unpacked(call, module, name)
         if value is None:
             continue
         origins = flow.trace(value, call.scope, module)
-        if len(origins) == 1 and origins[0].kind == "option":
+        if (
+            origins
+            and origins[0].kind == "option"
+            and (len(origins) == 1 or _chosen(value, str(origins[0].value), call, module))
+        ):
             yield Finding("workers", call.line, path, option=str(origins[0].value))
         elif len(origins) == 1 and isinstance(origins[0].value, int) and value.single:
             yield Finding("workers", call.line, path, value=origins[0].value)
+
+
+def _unpacked(call: Call, module: Observed, key: str) -> Value | None:
+    """Return the value of a key in the dicts that a call unpacks (``**kwargs``); None if it is not known."""
+    for name in (name for keyword, value in call.keywords if keyword is None for name in value.names):
+        values = {one.value for one in module.attributes.get(key, []) if one.scope == call.scope}
+        if key in (module.dicts.get(name) or ()) and len(values) == 1:
+            return values.pop()
+    return None
+
+
+def _chosen(value: Value, option: str, call: Call, module: Observed) -> bool:
+    """Return True for ``args.x if args.x else 4``, also through a variable: the option decides if it is given."""
+    parts = [*value.parts]
+    for part in value.parts:
+        if isinstance(part, Ref) and part.kind == "name":
+            parts += [
+                inner for one in module.names.get(part.name, []) if one.scope == call.scope for inner in one.value.parts
+            ]
+    return any(isinstance(part, Ref) and part.kind == "test" and part.name == option for part in parts)
