@@ -226,6 +226,9 @@ def _address(spec: JobSpec, source: Source, _place: JobPlace, finding: Finding) 
     """Warn of an address that replaces torchrun's. The processes then wait for a store that nobody serves."""
     option = _option(source, finding.option)
     value = option.value_in(spec.args) if option is not None else str(finding.value)
+    composed = option is not None and isinstance(finding.value, str)  # "tcp://" + args.ip
+    if composed and value is not None:
+        value = f"{finding.value}{value}"
     fixed = value is not None and (finding.what != "init_method" or value.startswith("tcp://"))
     single = spec.total_replicas == 1
     # The processes that a script starts on one machine find each other at its own address.
@@ -233,7 +236,7 @@ def _address(spec: JobSpec, source: Source, _place: JobPlace, finding: Finding) 
     if not fixed or (single and (spec.torchrun is None or own)):
         return None
     link, code = source.link(finding.line, finding.path), "FixedAddress"
-    if option is not None:
+    if option is not None and not composed:
         flag = _flag(option)
         message = _(
             "{option} is {value}, so the processes do not use torchrun's rendezvous.", option=flag, value=value or ""

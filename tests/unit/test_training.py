@@ -122,6 +122,7 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "def setup():\n    dist.init_process_group('nccl')",
             "use_cuda = torch.cuda.is_available()\nif use_cuda:\n    dist.init_process_group('nccl')",
             "dist.init_process_group(os.environ.get('BACKEND', 'gloo'))",
+            "def setup():\n    dist.init_process_group('nccl')\nif torch.cuda.is_available():\n    setup()",
             "import deepspeed\ndeepspeed.init_distributed()",
             "p.add_argument('--cuda', type=bool, default=True)\nargs = p.parse_args()\n"
             "args.cuda = args.cuda and torch.cuda.is_available()\nif args.cuda:\n    dist.init_process_group('nccl')",
@@ -138,6 +139,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "def main():\n    torch.save(model, 'm.pt')\nif __name__ == '__main__':\n    main()",
             START + "if loss < best:\n    torch.save(model, 'best.pt')",
             START + "class T:\n    def run(self):\n        torch.save(1, 'm.pt')\nT().run()",
+            "import torch.multiprocessing as mp\ndef save():\n    torch.save(1, 'm.pt')\n"
+            "def work(index):\n    dist.init_process_group('gloo')\n    save()\nmp.spawn(work)",
             START + "if epoch % 10 == 0:\n    torch.save(model, os.path.join('out', 'm.pt'))",
             START + "with torch.no_grad():\n    torch.save(model, 'm.pt')",
             "from transformers import Trainer\nTrainer(model=model).train()\nmodel.save_pretrained('out')",
@@ -159,6 +162,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "@rank_zero_only\ndef save():\n    torch.save(model, 'm.pt')\nsave()",
             START + "w = None\nif rank == 0:\n    w = 1\nif w is not None:\n    torch.save(model, 'm.pt')",
             START + "import io\nb = io.BytesIO()\ntorch.save(model, b)",
+            "import torch.multiprocessing as mp\ndef work(gpu_idx):\n    dist.init_process_group('gloo')\n"
+            "def prepare():\n    torch.save(1, 'cache.pt')\nprepare()\nmp.spawn(work)",
             "torch.save(model, 'm.pt')",
             START + "if args.local_rank in (-1, 0):\n    torch.save(model, 'm.pt')",
             "import lightning as L\nt = L.Trainer()\nt.fit(m)\nif t.is_global_zero:\n    torch.save(m, 'm.pt')",
@@ -255,6 +260,7 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "with SummaryWriter('x') as w:\n    pass",
             START + "from tensorboardX import SummaryWriter as S\nSummaryWriter('y')",
             START + "SummaryWriter(os.path.join(args.output_dir, 'tb'))",
+            "from lightning.fabric import Fabric\nFabric()\nSummaryWriter('runs')",
         ],
         [
             START + "if rank == 0:\n    SummaryWriter()",
@@ -290,6 +296,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "os.environ.setdefault('MASTER_ADDR', 'localhost')\n" + START,
             "if 'MASTER_ADDR' not in os.environ:\n    os.environ['MASTER_ADDR'] = 'localhost'\n" + START,
             "dist.init_process_group('gloo', init_method='env://')",
+            "try:\n    dist.init_process_group('gloo', rank=int(os.environ['RANK']))\nexcept KeyError:\n"
+            "    dist.init_process_group('gloo', init_method='tcp://127.0.0.1:1234', rank=0, world_size=1)",
             "os.environ['MASTER_PORT'] = os.environ.get('MASTER_PORT', '29500')\n" + START,
             "os.environ['MASTER_ADDR'] = args.name\n" + START,
             "if 'SLURM_PROCID' in os.environ:\n    os.environ['MASTER_ADDR'] = 'localhost'\n" + START,
@@ -425,6 +433,15 @@ def test_the_same_code_where_it_counts(tmp_path: Path) -> None:
         finding.rule for finding in read(tmp_path, IMPORTS + source + "DataLoader(Images('d'))", **modules).findings
     }
     assert {"address", "sampler"} <= found
+
+
+def test_the_workers_of_a_loader_in_a_configuration(tmp_path: Path) -> None:
+    config = "train:\n  _target_: torch.utils.data.DataLoader\n  num_workers: 8\nother:\n  num_workers: 16\n"
+    (tmp_path / "config.yaml").write_text(config)
+    source = "import hydra\n@hydra.main(config_path='.', config_name='config')\ndef main(cfg):\n    pass\nmain()\n"
+    (tmp_path / "train.py").write_text(source)
+    found = [each for each in read(tmp_path, source).findings if each.rule == "workers"]
+    assert [(each.option, each.line) for each in found] == [("train.num_workers", 3)]
 
 
 def test_the_options_of_a_wrapper_of_hydra(tmp_path: Path) -> None:

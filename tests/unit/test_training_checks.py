@@ -90,6 +90,9 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             DIST + "import multiprocessing as m\ndef run(rank):\n    dist.init_process_group(rank=rank)\n"
             "for rank in range(2):\n    m.Process(target=run, args=(rank,)).start()",
             "import starter\nstarter.go()",
+            DIST + "from multiprocessing import Process\ndef run(i, size):\n"
+            "    dist.init_process_group('gloo', rank=i)\n"
+            "for i in range(2):\n    Process(target=run, args=(i, 2)).start()",
             MP + "launch = mp.start_processes\nlaunch(print)",
             "import os, subprocess, sys\nenv = {**os.environ, 'WORLD_SIZE': '2'}\nfor rank in range(2):\n"
             "    env['RANK'] = str(rank)\n    subprocess.Popen([sys.executable, sys.argv[1]], env=env)",
@@ -142,11 +145,13 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             SPAWNED.format("init_method='tcp://10.0.0.7:23456'"),
             SPAWNED.format("init_method='tcp://224.66.41.62:23456'"),
             SPAWNED.format("") + "\nos.environ['MASTER_ADDR'] = 'node-1'",
+            options("'--ip', default='10.0.0.7'", after=SPAWNED.format("init_method='tcp://' + args.ip + ':2345'")),
             DIST + "os.environ['MASTER_ADDR'] = 'localhost'\ndist.init_process_group()",
         ],
         [
             SPAWNED.format("init_method='tcp://localhost:23456'"),
             SPAWNED.format("init_method='tcp://127.0.0.1:23456'"),
+            options("'--ip', default='localhost'", after=SPAWNED.format("init_method='tcp://' + args.ip + ':2345'")),
             SPAWNED.format("") + "\nos.environ['MASTER_PORT'] = '12355'",
             SPAWNED.format("") + "\nos.environ['MASTER_ADDR'] = 'localhost'",
             DIST + "dist.init_process_group()",
@@ -226,6 +231,9 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             options("'--local_rank', type=int, default=0", after="rank = int(os.environ['LOCAL_RANK'])"),
             options("'--local_rank', type=int, default=0", after="rank = os.environ.get('LOCAL_RANK', 0)"),
             options("'--rank', type=int, default=0"),
+            "import simple_parsing, lightning\nfrom dataclasses import dataclass\n@dataclass\nclass A:\n"
+            "    local_rank: int = 0\np = simple_parsing.ArgumentParser()\np.add_arguments(A, 'a')\np.parse_args()\n"
+            "lightning.Trainer().fit(m)",
             options("'--local_world_size', type=int, default=1"),
             options("'--local_rank', type=int, default=int(os.environ['LOCAL_RANK'])"),
             options(

@@ -317,7 +317,7 @@ class _Reading:
         facts.runs += [Place(node.lineno, path, *context[:3]) for path in scripts_run(called, node)]
         if called in OWN_LAUNCHERS:
             facts.launches.append(Place(node.lineno, OWN_LAUNCHERS[called], *context[:3]))
-        elif last == "Process" and context.loop and any(_per_rank(argument) for argument in _arguments(node)):
+        elif last == "Process" and context.loop and any(map(self._is_rank, _arguments(node))):
             self._processes.append(Place(node.lineno, "Process", *context[:3]))
         elif called in STARTS_PROGRAMS:
             self._starts_programs.append((node, context))
@@ -347,6 +347,11 @@ class _Reading:
             known = OPTION_READERS.get(called.rpartition(".")[0], called.partition(".")[0])
         if known is not None:
             self._facts.readers.append(Place(node.lineno, known, *context[:3]))
+
+    def _is_rank(self, argument: ast.expr) -> bool:
+        """Return True if an argument of a process has to do with its rank, or starts the process group."""
+        starts = isinstance(argument, ast.Name) and self._starts_group(argument.id)
+        return starts or any(PER_RANK.search(name) for name in names_in(argument))
 
     def _starts_group(self, function: str) -> bool:
         """Return True if a function of the module, or a function that it names, starts a process group."""
@@ -390,7 +395,3 @@ def _opened(node: ast.Call) -> str | None:
             if names_in(part.func) & {"open", "Path"} and isinstance(first, ast.Constant):
                 return first.value if isinstance(first.value, str) else None
     return None
-
-
-def _per_rank(node: ast.expr) -> bool:
-    return any(PER_RANK.search(name) for name in names_in(node))

@@ -53,8 +53,8 @@ class _Reading:
         for node in statements:
             self._statement(node, scope, conditions, main)
             match node:
-                case ast.If(test=test, body=[*_, ast.Return() | ast.Continue() | ast.Break()], orelse=[]):
-                    conditions |= words(test)
+                case ast.If(orelse=[]) if isinstance(node.body[-1], _ENDS):
+                    conditions |= _left([node])
                 case ast.Assert(test=test) | ast.If(test=test, body=[*_, ast.Raise()], orelse=[]):
                     conditions |= _demanded(test)
                 case ast.If(body=body):
@@ -98,8 +98,10 @@ class _Reading:
                     inner |= words(item.context_expr)  # with accelerator.main_process_first():
                 self.block(body, scope, inner, main=main)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
-                for part in (body, *(handler.body for handler in handlers), orelse, final):
+                for part in (body, orelse, final):
                     self.block(part, scope, conditions, main=main)
+                for handler in handlers:
+                    self.block(handler.body, scope, conditions | _variables(body), main=main)
             case ast.Match(subject=subject, cases=cases):
                 self._expressions([subject], scope, conditions, main)
                 for case in cases:
@@ -324,6 +326,7 @@ class _Reading:
         return [*owner, *(x.value if isinstance(x, ast.Starred) else x for x in node.args)]
 
 
+_ENDS: Final = (ast.Return, ast.Continue, ast.Break)
 _YIELDED: Final = frozenset({ast.Call, ast.NamedExpr, ast.Constant})
 
 
@@ -342,23 +345,21 @@ def words(node: ast.AST) -> frozenset[str]:
 
 def _left(body: list[ast.stmt]) -> frozenset[str]:
     """Return the identifiers of conditions under which a block ends its function or the round of a loop."""
-    found: frozenset[str] = frozenset()
-    for node in body:
-        match node:
-            case ast.If(test=test, body=[*_, ast.Return() | ast.Continue() | ast.Break()], orelse=[]):
-                found |= words(test)
-    return found
+    tests = (node for node in body if isinstance(node, ast.If) and not node.orelse)
+    return frozenset().union(*(words(node.test) for node in tests if isinstance(node.body[-1], _ENDS)))
+
+
+def _variables(body: list[ast.stmt]) -> frozenset[str]:
+    """Return the names in capitals, such as those of environment variables, in statements that may fail."""
+    texts = (part.value for node in body for part in ast.walk(node) if isinstance(part, ast.Constant))
+    return frozenset(text for text in texts if isinstance(text, str) and text.isupper() and len(text) < 40)
 
 
 def _demanded(test: ast.expr) -> frozenset[str]:
-    """Return the identifiers of a condition without which the script ends; not those of a test for a GPU.
-
-    A condition about the rank holds in every process, since none of them may end.
-    """
-    found = words(test)
-    if found & {"cuda", "device_count", "is_available", "is_nccl_available"}:
-        return frozenset()
-    return frozenset(name for name in found if "rank" not in name.lower())
+    """Return the identifiers of a condition without which the script ends; not those of tests for a GPU or a rank."""
+    found = words(test)  # A condition about the rank holds in every process, since none of them may end.
+    of_gpu = found & {"cuda", "device_count", "is_available", "is_nccl_available"}
+    return frozenset() if of_gpu else frozenset(name for name in found if "rank" not in name.lower())
 
 
 def _of_windows(test: ast.expr) -> bool:

@@ -61,6 +61,19 @@ class Reach:
                 name = use.name if use.root is not None else facts.imported.get(use.name, use.name)
                 yield from ((other, name) for other in self._defining.get(name, ()))
 
+    def of_functions(self, names: Iterable[str]) -> set[tuple[int, str | None]]:
+        """Return the definitions that functions with some names reach, each with the identity of its module's facts."""
+        before = set(self._names)
+        waiting: list[tuple[Facts, str]] = [(facts, name) for name in names for facts in self._defining.get(name, ())]
+        found: set[tuple[int, str | None]] = set()
+        while waiting:
+            facts, inside = waiting.pop()
+            if (id(facts), inside) not in found:
+                found.add((id(facts), inside))
+                waiting += self._next(facts, inside)
+        self._names = before
+        return found
+
     @property
     def names(self) -> set[str]:
         """Identifiers that the code which is likely to run reads, attributes by their last part."""

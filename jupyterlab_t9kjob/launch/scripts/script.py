@@ -154,7 +154,7 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
         ),
         method=method,
         outputs=outputs,
-        findings=find_mistakes(flow, method.method if method else None),
+        findings=find_mistakes(flow, method.method if method else None, options),
         local_rank=_local_rank(options, closure, method.method if method else None, unknown=distributed is None),
         closure=closure,
         launch=Launch(found[0].what, found[0].line, found[1]) if found else None,
@@ -225,7 +225,7 @@ def _local_rank(
     for option in options:
         own = option.dest == "local_rank" and option.kind in ("int", "text") and not option.library
         required = option.required and option.condition is None
-        if method in TRAINERS and not required and "local_rank" not in closure.names:
+        if method in TRAINERS and not required and "local_rank" not in closure.reach.names:
             continue  # The trainer reads torchrun's variable.
         if method == "deepspeed" and option.default == "-1" and "set_device" not in closure.reach.names:
             continue  # DeepSpeed's launcher fills the option, and DeepSpeed itself reads the variable.

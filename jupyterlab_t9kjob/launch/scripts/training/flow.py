@@ -19,7 +19,7 @@ MAX_DEPTH: Final = 12
 MAX_STEPS: Final = 400
 RANK: Final = re.compile(
     r"rank(?!ing)|master|main_?process|is_main|is_primary|is_chief|is_leader|is_root|global_zero|process_index"
-    r"|process_id|proc_id|node_id|zero_first|is_writer|on_main|main_only|process_zero|should_save|device_id$|gpu_id$|^gpu$|^local_id$",
+    r"|process_id|proc_id|node_id|zero_first|is_writer|on_main|main_only|process_zero|should_save|device_idx?$|gpu_idx?$|^gpu$|^local_id$",
     re.IGNORECASE,
 )
 """Identifiers by which one process is told from the others."""
@@ -94,6 +94,7 @@ class Flow:
         self._owners: dict[int, Observed] = {}
         self._given: set[str] = set()
         self._guards: dict[str, bool] = {}
+        self._started: set[tuple[int, str | None]] | None = None
         self._steps = 0
         for place, (_path, _facts, module) in enumerate(self.modules):
             for number, call in enumerate(module.calls):
@@ -149,6 +150,15 @@ class Flow:
             True for code that runs only if the module is run as a script.
         """
         return self._closure.reach.runs(facts, Place(line, "", *scope, main=main))
+
+    def in_parent(self, call: Call, module: Observed) -> bool:
+        """Return True if a call runs before the script starts its processes, in none of them."""
+        if self._started is None:
+            starts = [call for _, _, call in self.calls("spawn", "start_processes", "Process")]
+            given = [start.argument(0, "fn", "target") for start in starts]
+            self._started = self._closure.reach.of_functions(name for value in given if value for name in value.names)
+        facts = next((facts for _path, facts, other in self.modules if other is module), None)
+        return bool(self._started) and call.scope[0] is not None and (id(facts), call.scope[0]) not in self._started
 
     # -- values --------------------------------------------------------------------------------------------------------
 
@@ -279,7 +289,7 @@ class Flow:
         module
             Module that contains the call.
         """
-        if self._by_conditions(call.conditions) or self._guarded(call.scope, 0):
+        if self._by_conditions(call.conditions) or self._guarded(call.scope, 0) or self.in_parent(call, module):
             return True
         return bool(call.conditions) and self._told_main(call.scope)
 

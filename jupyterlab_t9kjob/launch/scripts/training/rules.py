@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ...model import ScriptOption
 from ...model import TrainingMethod as Method
 from ..observed import Call, Observed, Ref, Value
 from .finding import Finding
@@ -28,6 +29,7 @@ _OF_PROCESS: Final = re.compile(
     r"getpid|uuid|tempfile|mkdtemp|mkstemp|TemporaryDirectory|gethostname|BytesIO|StringIO|random"
 )
 _HAS_GPU: Final = re.compile(r"cuda|gpu|nccl|is_available|platform|win32|^nt$", re.IGNORECASE)
+_GPU_TEST: Final = re.compile(r"^(?:is_available|device_count)$")
 SPLITTERS: Final = frozenset(
     (
         *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
@@ -48,7 +50,7 @@ _SHARE: Final = re.compile(r"(?:^|_)rank|world_?size|num_?replicas|shard", re.IG
 """Arguments by which a data set gets its process's share."""
 
 
-def find_mistakes(flow: Flow, method: Method | None) -> list[Finding]:
+def find_mistakes(flow: Flow, method: Method | None, options: Sequence[ScriptOption] = ()) -> list[Finding]:
     """Return the likely mistakes of a script, at most one for each rule and value.
 
     Parameters
@@ -57,11 +59,13 @@ def find_mistakes(flow: Flow, method: Method | None) -> list[Finding]:
         The script with its modules and options.
     method
         How the script trains; None if that is not known.
+    options
+        Options of the script.
     """
-    found = [*_launchers(flow), *_workers(flow), *paths(flow), *_nccl(flow)]
+    found = [*_launchers(flow), *_workers(flow), *_configured_workers(options), *paths(flow), *_nccl(flow)]
     if method in MANUAL or method in ("accelerate", "rpc"):
         found += _addresses(flow)
-    if method in MANUAL or method == "accelerate":
+    if method in MANUAL or method in ("accelerate", "fabric"):
         found += _events(flow)
     if method in MANUAL or method in ("accelerate", "lightning", "fabric"):
         found += _downloads(flow)
@@ -107,6 +111,8 @@ def _nccl(flow: Flow) -> Iterator[Finding]:
 
 def _if_gpu(flow: Flow, call: Call, module: Observed) -> bool:
     """Return True if a call runs only where there is a GPU."""
+    if flow.only_if(call.scope, _GPU_TEST):
+        return True
     for name in call.conditions:
         if name in flow.options and name.startswith(("no_", "disable_")):
             continue  # An option that switches the GPU off is not a test for one.
@@ -143,13 +149,15 @@ def _addresses(flow: Flow) -> Iterator[Finding]:
                 yield Finding("address", assigned.line, path, what=name, value=str(constants[0]))
     for path, module, call in flow.calls("init_process_group"):
         value = call.argument(1, "init_method")
-        if value is None:
-            continue
+        if value is None or call.conditions & {"RANK", "WORLD_SIZE", "LOCAL_RANK"}:
+            continue  # Without torchrun's variables, the script has an address of its own.
         origins = flow.trace(value, call.scope, module)
         constants = [str(o.value) for o in origins if o.kind == "constant" and isinstance(o.value, str)]
         options = [str(origin.value) for origin in origins if origin.kind == "option"]
         if len(options) == 1 and not constants:
             yield Finding("address", call.line, path, what="init_method", option=options[0])
+        elif constants[:1] == ["tcp://"] and options and origins[1:2] == [Origin("option", options[0])]:
+            yield Finding("address", call.line, path, what="init_method", option=options[0], value="tcp://")
         elif (
             {origin.kind for origin in origins} <= {"constant", "rank"}
             and len(constants) == 1
@@ -328,3 +336,16 @@ def _chosen(value: Value, option: str, call: Call, module: Observed) -> bool:
                 inner for one in module.names.get(part.name, []) if one.scope == call.scope for inner in one.value.parts
             ]
     return any(isinstance(part, Ref) and part.kind == "test" and part.name == option for part in parts)
+
+
+def _configured_workers(options: Sequence[ScriptOption]) -> Iterator[Finding]:
+    """Yield the numbers of workers of the loaders that a configuration names (``_target_: …DataLoader``)."""
+    loaders = {
+        option.dest.rpartition(".")[0]
+        for option in options
+        if option.dest.endswith("._target_") and (option.default or "").endswith(".DataLoader")
+    }
+    for option in options:
+        owner, _, name = option.dest.rpartition(".")
+        if name == "num_workers" and owner in loaders:
+            yield Finding("workers", option.line, option.path, option=option.dest)
