@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from jupyter_server.auth.decorator import authorized
 from jupyter_server.base.handlers import JupyterHandler
@@ -11,14 +11,10 @@ from jupyter_server.utils import url_path_join
 from tornado import httputil, web
 from tornado.iostream import StreamClosedError
 
-from ..core.errors import FieldError, JobError, TooLarge
+from ..core.errors import JobError, TooLarge
 from ..core.translation import _, translated
 from ..tensorboard.proxy import GoneError, UnreachableError, browser_headers, pass_on
 from .base import AUTH_RESOURCE, MAX_BODY, Answers, ApiHandler, Verb, guarded
-
-if TYPE_CHECKING:
-    from ..core.engine.info import EngineFacts
-    from ..core.job import Job
 
 # Shown if a browser opens the page's address directly, outside the lab, which has error messages of its own.
 ERROR_PAGE = """<!doctype html><meta charset="utf-8"><title>TensorBoard</title>
@@ -87,8 +83,7 @@ class TensorBoardsHandler(ApiHandler):
     @guarded
     async def post(self) -> None:
         """Open a TensorBoard for the log directories of a job, or for folders."""
-        from pathlib import Path
-
+        from ..tensorboard.folders import folders_of
         from ..tensorboard.model import OpenTensorBoard
 
         request = self.read(OpenTensorBoard)
@@ -96,37 +91,12 @@ class TensorBoardsHandler(ApiHandler):
         if request.job_id is not None:
             job = await services.jobs.job(request.job_id)
             own = set(job.log_dirs)
-            log_dirs = [Path(path) for path in job.log_dirs]
-            if not log_dirs:
-                raise _nothing_to_open(job, services.jobs.engines.facts(job.engine))
+            log_dirs = folders_of(job, services.jobs.engines.facts(job.engine))
         else:
             own = {path for job in await services.jobs.jobs() for path in job.log_dirs}
             log_dirs = await services.tensorboards.folders(request.paths, own)
         board, new = await services.tensorboards.open(log_dirs, request.job_id, own)
         self.reply(board, 201 if new else 200)
-
-
-def _nothing_to_open(job: Job, facts: EngineFacts) -> FieldError:
-    """Return the error for a job whose log directories can't be opened here, with the place where they can."""
-    from ..core.lab import on_volume
-
-    wanted = job.spec.tensorboard.log_dirs
-    if not wanted or facts.shares_lab_filesystem:
-        return FieldError(_("{job} has no log directory.", job=job.name), code="NoLogDirectory", field="/job_id")
-    found = on_volume(wanted[0], job.spec.mounts)
-    if found:
-        message = _(
-            "JupyterLab does not see {folder}: it is on the PVC {claim}, which JupyterLab has not mounted.",
-            folder=wanted[0],
-            claim=found[0],
-        )
-        hint = _("Open it in a JupyterLab that has this PVC mounted.")
-    else:
-        message = _("JupyterLab does not see {folder}: it is on none of the job's volumes.", folder=wanted[0])
-        hint = _("Choose a log directory on a volume for the next job.")
-    if job.tensorboard_url:
-        hint = _("Open the cluster's own TensorBoard: {url}", url=job.tensorboard_url)
-    return FieldError(message, code="LogDirectoryElsewhere", field="/job_id", hint=hint)
 
 
 class TensorBoardHandler(ApiHandler):

@@ -1,4 +1,4 @@
-"""Checks of log directories for which a TensorBoard is opened: they must be in the contents root or be a job's own."""
+"""Log directories for which a TensorBoard is opened: a job's own, or folders that must be in the contents root."""
 
 from __future__ import annotations
 
@@ -7,10 +7,50 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..contents_paths import DRIVE, NUL_BYTE, ContentsRoot, outside
+from ..core.engine.info import EngineFacts
 from ..core.errors import FieldError
+from ..core.job import Job
+from ..core.lab import on_volume
 from ..core.translation import _
 
 MAX_FOLDERS = 50
+
+
+def folders_of(job: Job, facts: EngineFacts) -> list[Path]:
+    """Return the log directories of a job on this machine. They may not exist yet.
+
+    Parameters
+    ----------
+    job
+        The job.
+    facts
+        Facts about the jobs of its engine.
+
+    Raises
+    ------
+    FieldError
+        If the job has no log directory, or this machine does not see it: then with the place where it can be opened.
+    """
+    if job.log_dirs:
+        return [Path(folder) for folder in job.log_dirs]
+    wanted = job.spec.tensorboard.log_dirs
+    field = "/job_id"
+    if not wanted or facts.shares_lab_filesystem:
+        raise FieldError(_("{job} has no log directory.", job=job.name), code="NoLogDirectory", field=field)
+    folder, found = wanted[0], on_volume(wanted[0], job.spec.mounts)
+    if found:
+        message = _(
+            "{folder} is not on this machine: it is on the PVC {claim}, which is not mounted here.",
+            folder=folder,
+            claim=found[0],
+        )
+        hint = _("Open it in a JupyterLab that has this PVC mounted.")
+    else:
+        message = _("{folder} is not on this machine: it is on none of the job's volumes.", folder=folder)
+        hint = _("Choose a log directory on a volume for the next job.")
+    if job.tensorboard_url:
+        hint = _("Open the cluster's own TensorBoard: {url}", url=job.tensorboard_url)
+    raise FieldError(message, code="LogDirectoryElsewhere", field=field, hint=hint)
 
 
 def resolve(root: ContentsRoot, paths: Sequence[str], own: Iterable[str] = ()) -> list[Path]:

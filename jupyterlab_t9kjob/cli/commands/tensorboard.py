@@ -114,6 +114,8 @@ async def folders_of(session: Session, place: Place, words: Sequence[str]) -> tu
     FieldError
         If a job has no log folder that this machine sees, or a folder can't be read.
     """
+    from ...tensorboard.folders import folders_of as log_folders
+
     folders: list[Path] = []
     jobs: list[Job] = []
     known = {name for job in await jobs_of(session, place, deleted=True) for name in (job.name, job.id)}
@@ -123,33 +125,10 @@ async def folders_of(session: Session, place: Place, words: Sequence[str]) -> tu
         if folder is None:
             job = await session.jobs.job((await the_jobs(session, place, [word]))[0].id)
             jobs.append(job)
-            folders += log_folders(job)
+            folders += log_folders(job, session.jobs.engines.facts(job.engine))
         else:
             folders.append(folder)
     return list(dict.fromkeys(folders)), jobs[0].id if len(jobs) == len(words) == 1 else None
-
-
-def log_folders(job: Job) -> list[Path]:
-    """Return the log folders of a job on this machine. They may not exist yet.
-
-    Raises
-    ------
-    FieldError
-        If the job has none, or they are elsewhere.
-    """
-    if job.log_dirs:
-        return [Path(folder) for folder in job.log_dirs]
-    wanted = job.spec.tensorboard.log_dirs
-    if not wanted:
-        raise FieldError(_("{job} has no log directory.", job=job.name), code="NoLogDirectory")
-    hint = _("Name the folder by its path on this machine if the volume is mounted here.")
-    if job.tensorboard_url:
-        hint = _("Open the cluster's own TensorBoard: {url}", url=job.tensorboard_url)
-    raise FieldError(
-        _("The log directory {folder} of {job} is not on this machine.", folder=wanted[0], job=job.name),
-        code="LogDirectoryElsewhere",
-        hint=hint,
-    )
 
 
 def folder_of(word: str) -> Path | None:

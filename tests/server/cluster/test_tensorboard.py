@@ -37,7 +37,7 @@ async def test_on_a_volume_that_the_lab_has_not(cluster: Place) -> None:
     answer = await opened(cluster, job.id)
     assert (answer.status, answer.json["code"]) == (422, "LogDirectoryElsewhere")
     assert answer.json["message"] == (
-        "JupyterLab does not see /theirs/runs: it is on the PVC theirs, which JupyterLab has not mounted."
+        "/theirs/runs is not on this machine: it is on the PVC theirs, which is not mounted here."
     )
     url = "https://t9k.example/t9k/tensorboards/projects/team/name/train-1/"
     job = cluster.t9k.put(spec=spec("/theirs/runs"), engine="t9k", namespace="team", tensorboard_url=url)

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from jupyterlab_t9kjob.cli.__main__ import run_program
-from jupyterlab_t9kjob.cli.commands.tensorboard import log_folders
-from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.core.job import Job, job_id
-from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, TensorBoardSpec
 from jupyterlab_t9kjob.tensorboard import manager
 
 
@@ -36,22 +31,3 @@ def test_folders_that_can_not_be_shown(
         assert "permission to read" in said("runs")
     monkeypatch.setattr(manager, "_installed", lambda: False)
     assert "pip install tensorboard" in said("runs")
-
-
-def test_the_log_folders_of_a_job() -> None:
-    spec = JobSpec(name="a", entrypoint=Entrypoint(value="/w/a.py"), working_dir="/w")
-    values: dict[str, Any] = {
-        "id": job_id("kubeflow", "n", "a", "u"),
-        "engine": "kubeflow",
-        "namespace": "n",
-        "name": "a",
-    }
-    job = Job(
-        **values, uid="u", phase="Running", created_at=0.0, command=[], spec=spec, log_dirs=["/data/a", "/data/b"]
-    )
-    assert log_folders(job) == [Path("/data/a"), Path("/data/b")]
-    with pytest.raises(FieldError, match="no log directory"):
-        log_folders(job.model_copy(update={"log_dirs": []}))
-    there = spec.model_copy(update={"tensorboard": TensorBoardSpec(log_dirs=["/elsewhere"])})
-    with pytest.raises(FieldError, match="/elsewhere"):
-        log_folders(job.model_copy(update={"log_dirs": [], "spec": there}))
