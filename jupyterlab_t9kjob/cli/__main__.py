@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import click
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     arguments
         Words after the program's name; None for those of this process.
     """
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             # Names may have characters that the terminal's encoding lacks.
@@ -47,6 +49,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Python would report the error again when it flushes the stream at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Replace standard streams that this process was started without: Python has None for them."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode))  # noqa: SIM115 (as long as the process)
 
 
 def run_program(arguments: Sequence[str] | None) -> int:

@@ -6,10 +6,11 @@ import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from ..core.errors import NotFound, Unavailable
 from ..core.job import DEFAULT_ENGINE
@@ -117,6 +118,35 @@ def placed(function: Function) -> Function:
 def output_option(*forms: str) -> Callable[[Function], Function]:
     """Return the option for the form of the output."""
     return click.option("--output", "-o", "form", type=click.Choice(forms or FORMATS), help=t(_("Form of the output.")))
+
+
+def all_namespaces_option(function: Function) -> Function:
+    """Give a command the option for the jobs of all namespaces."""
+    text = t(_("Jobs of all namespaces that you may list."))
+    return click.option("--all-namespaces", "-A", is_flag=True, help=text)(function)
+
+
+async def see_all_namespaces(session: Session, place: Place) -> Place:
+    """List the jobs of all namespaces, and say why some may be missing; return the options for all namespaces.
+
+    Parameters
+    ----------
+    session
+        The services.
+    place
+        Options of the command.
+
+    Raises
+    ------
+    UsageError
+        If one namespace is chosen as well.
+    """
+    source = click.get_current_context().get_parameter_source("namespace")
+    if source is ParameterSource.COMMANDLINE:  # The default of the environment gives way.
+        raise click.UsageError(t(_("Give either --namespace or --all-namespaces.")))
+    for reason in dict.fromkeys(await session.watch_all_namespaces()):
+        say(paint(t(_("Warning:")), "Pending", sys.stderr), plain(translated(reason)))
+    return replace(place, namespace=None)
 
 
 def run(place: Place, work: Work, connect_seconds: float | None = None) -> None:

@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "get": "jobs",
     "logs": "logs",
     "events": "jobs",
+    "exec": "execution",
     "wait": "waiting",
     "stop": "actions",
     "pause": "actions",

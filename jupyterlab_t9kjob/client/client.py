@@ -190,7 +190,9 @@ class Client:
 
         return JobHandle(self, self.call(work()).summary())
 
-    def jobs(self, *, phases: Sequence[str] = (), deleted: bool = False) -> list[JobHandle]:
+    def jobs(
+        self, *, phases: Sequence[str] = (), deleted: bool = False, all_namespaces: bool = False
+    ) -> list[JobHandle]:
         """Return the jobs of the client's engine and namespace, newest first.
 
         Parameters
@@ -199,8 +201,12 @@ class Client:
             Phases of the jobs; empty for all.
         deleted
             True to include the records of deleted jobs.
+        all_namespaces
+            True for the jobs of all namespaces that the account may list.
         """
-        jobs = self.call(self._summaries(deleted=deleted))
+        if all_namespaces:
+            self.call(self.session.watch_all_namespaces())
+        jobs = self.call(self._summaries(deleted=deleted, all_namespaces=all_namespaces))
         return [JobHandle(self, job) for job in jobs if not phases or job.phase in phases]
 
     def get(self, name: str) -> JobHandle:
@@ -215,11 +221,12 @@ class Client:
 
         return JobHandle(self, find_job(name, self.call(self._summaries(deleted=True))))
 
-    async def _summaries(self, *, deleted: bool) -> list[JobSummary]:
+    async def _summaries(self, *, deleted: bool, all_namespaces: bool = False) -> list[JobSummary]:
         from ..jobs.query import Query
         from .lookup import matching
 
-        return matching(await self.session.jobs.jobs(Query(deleted=deleted)), self.engine, self.namespace)
+        namespace = None if all_namespaces else self.namespace
+        return matching(await self.session.jobs.jobs(Query(deleted=deleted)), self.engine, namespace)
 
     def iterate(self, make: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
         """Yield the items of an asynchronous iterator that runs on the client's event loop.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -155,6 +156,46 @@ class JobHandle:
 
         for stream, line in self.client.iterate(lines):
             yield f"[{owner_of(stream)}] {line.text}" if all_ranks else line.text
+
+    def exec(
+        self,
+        command: str | Sequence[str],
+        *,
+        rank: int | None = None,
+        replica: str | None = None,
+        stdin: str = "",
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command in the job to its end: on this machine in the environment of a rank, in a cluster in its pod.
+
+        Parameters
+        ----------
+        command
+            Program and arguments, or a line for the shell.
+        rank
+            Rank; None for rank 0.
+        replica
+            Name of a replica instead of a rank, such as ``worker-1``.
+        stdin
+            Input of the command.
+
+        Returns
+        -------
+        subprocess.CompletedProcess
+            With `returncode`, `stdout` and `stderr`.
+
+        Raises
+        ------
+        JobError
+            If the command can't run there, or the connection ends before the command does.
+        """
+        from .execution import run_command
+
+        words = ["sh", "-c", command] if isinstance(command, str) else list(command)
+        done = self.client.call(
+            run_command(self.client.session, self.id, words, rank=rank, replica=replica, data=stdin.encode())
+        )
+        out, error = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+        return subprocess.CompletedProcess(words, done.returncode, out, error)
 
     def stop(self) -> JobHandle:
         """End the job; return this object."""

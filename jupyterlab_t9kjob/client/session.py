@@ -21,12 +21,14 @@ from typing_extensions import Self
 from ..contents_paths import ContentsRoot
 from ..core.engine.context import EngineContext
 from ..core.engine.interpreter import Interpreter
-from ..core.engine.options import ListsLater
+from ..core.engine.options import ListsLater, SpansNamespaces
 from ..engines.registry import load_engines
 from ..jobs.engines import Engines
 from ..jobs.service import JobService
 
 if TYPE_CHECKING:
+    from ..core.translation import Text
+    from ..jobs.terminals import Terminals
     from ..launch.kernels.kernels import Kernels
     from ..launch.service import Launch
     from ..logs.serving.follow import LogService
@@ -91,6 +93,13 @@ class Session:
                     return
                 await asyncio.sleep(0.05)
 
+    async def watch_all_namespaces(self) -> list[Text]:
+        """List the jobs of all namespaces that the account may list; return why others are missing."""
+        able = [engine for engine in self.jobs.engines.all() if isinstance(engine, SpansNamespaces)]
+        missing = await asyncio.gather(*(engine.watch_all_namespaces() for engine in able))
+        await self._connected()
+        return [reason for reason in missing if reason is not None]
+
     async def stop(self) -> None:
         """Stop the services within `STOP_SECONDS`; jobs go on."""
         # A cluster that does not answer must not hold up a command that is done.
@@ -117,6 +126,13 @@ class Session:
         from ..logs.serving.follow import LogService
 
         return LogService(self.jobs)
+
+    @cached_property
+    def terminals(self) -> Terminals:
+        """Shells and commands in jobs."""
+        from ..jobs.terminals import Terminals
+
+        return Terminals(self.jobs)
 
     @cached_property
     def snapshots(self) -> Snapshots:

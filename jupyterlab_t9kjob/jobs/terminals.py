@@ -1,4 +1,4 @@
-"""Terminals in the jobs of all engines."""
+"""Terminals and commands in the jobs of all engines."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from contextlib import asynccontextmanager
 from ..core.checks import Capability
 from ..core.engine.protocol import Engine
 from ..core.engine.terminals import OpensTerminals, Shell, ShellSettings, TerminalList, TerminalPlace
-from ..core.errors import Conflict
-from ..core.translation import Text, _
+from ..core.errors import Conflict, NotFound, Unavailable
+from ..core.translation import Text, _, listing
 from .service import JobService
 
+MOST_NAMED = 10
 OFF = _("Terminals are switched off on this server.")
 
 
@@ -44,11 +45,76 @@ class Terminals:
             return TerminalList(available=Capability(supported=False, reason=reason))
         return await engine.terminals(uid)
 
+    async def place(
+        self, ident: str, rank: int | None, replica: str | None, settings: ShellSettings | None
+    ) -> TerminalPlace:
+        """Return where a terminal is opened for a rank or a replica; for none of them, that of rank 0.
+
+        Pods have no terminals of single ranks: there it is the replica in which the rank runs.
+
+        Parameters
+        ----------
+        ident
+            Id of the job.
+        rank
+            Global rank; None for the replica itself.
+        replica
+            Name of the replica; None for any.
+        settings
+            See `listed`.
+
+        Raises
+        ------
+        Conflict
+            If no terminal can be opened in the job now.
+        NotFound
+            If no such rank or replica runs.
+        """
+        found = await self.listed(ident, settings)
+        if not found.available.supported or not found.places:
+            raise Conflict(found.available.reason or _("No replica runs."))
+        wanted = [place for place in found.places if replica in (None, place.replica)]
+        if replica is not None and rank is None:
+            chosen = next(iter(wanted), None)
+        else:
+            chosen = next((place for place in wanted if place.rank == (rank or 0)), None)
+        if chosen is not None:
+            return chosen
+        holders = await self._holders(ident)
+        chosen = next((place for place in wanted if place.replica == holders.get(rank or 0)), None)
+        if chosen is None and rank is None:
+            chosen = next(iter(wanted), None)
+        if chosen is not None:
+            return chosen
+        ranks = [str(each) for each in sorted(holders)]
+        names = list(dict.fromkeys(place.replica for place in found.places))
+        raise NotFound(
+            _("The job has no such rank or replica, or it does not run."),
+            code="NoSuchPlace",
+            hint=_(
+                "Ranks: {ranks}. Replicas: {replicas}.",
+                ranks=listing(ranks, MOST_NAMED) if ranks else _("not known"),
+                replicas=listing(names, MOST_NAMED),
+            ),
+        )
+
+    async def _holders(self, ident: str) -> dict[int, str]:
+        """Return the replicas of the ranks that are known: in a cluster, those that write a log of their own."""
+        holders = {rank: view.name for view in await self._jobs.replicas(ident) for rank in view.ranks}
+        try:
+            streams = await self._jobs.log_streams(ident)
+        except Unavailable:
+            return holders
+        for stream in sorted(streams, key=lambda stream: (stream.attempt, stream.worker_restart)):
+            if stream.rank is not None:
+                holders[stream.rank] = stream.replica
+        return holders
+
     @asynccontextmanager
     async def opened(
         self, ident: str, place: TerminalPlace | None, settings: ShellSettings | None
     ) -> AsyncIterator[Shell]:
-        """Start a shell in a job; it ends with the context.
+        """Start a shell or program in a job; it ends with the context.
 
         Parameters
         ----------

@@ -9,10 +9,15 @@ import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.engine.terminals import Shell, ShellSettings, TerminalPlace
-from jupyterlab_t9kjob.core.errors import JobError, NotAllowed
+from jupyterlab_t9kjob.core.errors import JobError, NotAllowed, NotFound
+from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Debug
+from jupyterlab_t9kjob.core.translation import translated
+from jupyterlab_t9kjob.jobs.engines import Engines
+from jupyterlab_t9kjob.jobs.service import JobService
+from jupyterlab_t9kjob.jobs.terminals import Terminals
 from tests.kubernetes.accounts import Account
-from tests.kubernetes.engines import serving
+from tests.kubernetes.engines import Bench, serving
 from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.test_rights import rules
 
@@ -27,15 +32,41 @@ async def until(shell: Shell, pattern: str) -> str:
     text = ""
     with anyio.fail_after(WAIT):
         while (found := re.search(pattern, text)) is None:
-            data = await shell.read()
-            assert data, text
-            text += data.decode(errors="replace")
+            output = await shell.read()
+            assert output is not None, text
+            text += output.data.decode(errors="replace")
     return found[1]
 
 
 async def ask(shell: Shell, command: str) -> str:
     await shell.write(f"echo '<<''<'; {command}; echo '>>''>'\r".encode())
     return (await until(shell, r"(?s)<<<\r\n(.*?)>>>")).replace("\r\n", "\n").rstrip("\n")
+
+
+async def run_commands(bench: Bench, job: Job) -> None:
+    """Run commands: plain streams, exit codes, and the pod of a replica."""
+    terminals = Terminals(JobService(Engines(bench.engines)))
+
+    async def run(command: str, replica: str | None = None) -> tuple[int | None, bytes, bytes]:
+        settings = ShellSettings(("unused",), ("sh", "-c", command), terminal=False)
+        place = await terminals.place(job.id, None, replica, settings)
+        read = {"stdout": b"", "stderr": b""}
+        with anyio.fail_after(WAIT):
+            async with terminals.opened(job.id, place, settings) as shell:
+                await shell.write(b"a\xff\n")
+                await shell.close_input()
+                while (output := await shell.read()) is not None:
+                    read[output.stream] += output.data
+                return shell.exit_code, read["stdout"], read["stderr"]
+
+    master = f"{job.name}-master-0\n".encode()
+    assert await run("cat; hostname; echo bad >&2; exit 7") == (7, b"a\xff\n" + master, b"bad\n")
+    assert await run("hostname", "worker-0") == (0, f"{job.name}-worker-0\n".encode(), b"")
+    assert (await run("kill -9 $$"))[0] == 137
+    assert (await run("exec /no/such/program"))[0] == 127
+    with pytest.raises(NotFound) as missing:  # The ranks of a job in debug mode have not started.
+        await terminals.place(job.id, 1, None, SETTINGS)
+    assert missing.value.hint is not None and "Ranks: not known. Replicas:" in translated(missing.value.hint)
 
 
 async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
@@ -70,6 +101,8 @@ async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_p
             with anyio.fail_after(WAIT):
                 while await shell.read():
                     pass
+            assert shell.exit_code == 3
+        await run_commands(bench, job)
 
         # The pod goes away under an open terminal.
         async with engine.open_terminal(job.uid, master, SETTINGS) as shell:

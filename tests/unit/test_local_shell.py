@@ -58,6 +58,47 @@ async def test_a_terminal_that_is_closed_while_its_shell_starts_leaves_nothing(s
             await asyncio.sleep(0.01)
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "outputs"),
+    [
+        (["sh", "-c", "cat; echo e >&2; exit 3"], 3, {"stdout": b"in", "stderr": b"e\n"}),
+        (["sh", "-c", "kill -9 $$"], 137, {}),
+        (["/no/such/program"], 127, {"stderr": b"/no/such/program: No such file or directory\n"}),
+        (["/"], 126, {"stderr": b"/: Permission denied\n"}),
+        # A process in the background keeps the streams open, and ends with the command.
+        (["sh", "-c", "sleep 86400 & echo out"], 0, {"stdout": b"out\n"}),
+    ],
+)
+async def test_a_program_with_plain_streams(words: list[str], code: int, outputs: dict[str, bytes]):
+    place, read = surroundings(), dict[str, bytes]()
+    with anyio.fail_after(PATIENCE):
+        async with local_shell(words, place, terminal=False) as shell:
+            await shell.write(b"in")
+            await shell.close_input()
+            await shell.resize(80, 24)
+            while (output := await shell.read()) is not None:
+                read[output.stream] = read.get(output.stream, b"") + output.data
+            assert (shell.exit_code, read) == (code, outputs)
+        while processes_of(-1, place.env[TERMINAL_MARK]):  # noqa: ASYNC110 (nobody tells when a process has ended)
+            await asyncio.sleep(0.01)
+
+
+async def test_a_program_that_reads_and_writes_much():
+    sent, received = os.urandom(1 << 20), bytearray()
+    with anyio.fail_after(PATIENCE):
+        async with local_shell(["cat"], surroundings(), terminal=False) as shell:
+
+            async def feed() -> None:
+                await shell.write(sent)
+                await shell.close_input()
+
+            feeding = asyncio.create_task(feed())
+            while (output := await shell.read()) is not None:
+                received += output.data
+            await feeding
+    assert received == sent
+
+
 class Ending(OpensRankTerminals):
     """An engine whose job ends while the shell starts, and that tells nobody."""
 

@@ -12,7 +12,21 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from ...core.translation import Text, _, _n, translated
-from ..base import Command, Place, duration, job_argument, jobs_of, output_option, placed, run, t, the_job, the_jobs
+from ..base import (
+    Command,
+    Place,
+    all_namespaces_option,
+    duration,
+    job_argument,
+    jobs_of,
+    output_option,
+    placed,
+    run,
+    see_all_namespaces,
+    t,
+    the_job,
+    the_jobs,
+)
 from ..errors import say
 from ..output import is_terminal, paint, plain, short_duration
 
@@ -213,10 +227,13 @@ def delete_command(place: Place, names: tuple[str, ...], purge: bool) -> None:
 )  # fmt: skip
 @click.option("--purge", is_flag=True, help=t(_("Remove logs and records as well.")))
 @click.option("--all-owners", is_flag=True, help=t(_("Also jobs of other people.")))
+@all_namespaces_option
 @click.option("--dry-run", is_flag=True, help=t(_("Only list the jobs.")))
 @click.option("--yes", "-y", is_flag=True, help=t(_("Do not ask.")))
 @placed
-def prune_command(place: Place, before: int, purge: bool, all_owners: bool, dry_run: bool, yes: bool) -> None:
+def prune_command(
+    place: Place, before: int, purge: bool, all_owners: bool, all_namespaces: bool, dry_run: bool, yes: bool
+) -> None:
     """Delete jobs that ended some time ago.
 
     Parameters
@@ -229,6 +246,8 @@ def prune_command(place: Place, before: int, purge: bool, all_owners: bool, dry_
         True to remove logs and records as well.
     all_owners
         True to include the jobs of other people.
+    all_namespaces
+        True for the jobs of all namespaces that the account may list.
     dry_run
         True to list the jobs only.
     yes
@@ -238,7 +257,8 @@ def prune_command(place: Place, before: int, purge: bool, all_owners: bool, dry_
     async def work(session: Session) -> int:
         from .jobs import print_jobs
 
-        jobs = [job for job in await jobs_of(session, place) if is_old(job, before) and (job.mine or all_owners)]
+        chosen = await see_all_namespaces(session, place) if all_namespaces else place
+        jobs = [job for job in await jobs_of(session, chosen) if is_old(job, before) and (job.mine or all_owners)]
         if not jobs:
             say(t(_("No job ended more than {time} ago.", time=short_duration(before))))
             return 0

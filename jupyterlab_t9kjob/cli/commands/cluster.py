@@ -11,7 +11,7 @@ import click
 
 from ...core.errors import Unavailable
 from ...core.translation import _, translated
-from ..base import Command, Place, jobs_of, output_option, placed, run, t
+from ..base import Command, Place, all_namespaces_option, jobs_of, output_option, placed, run, see_all_namespaces, t
 from ..errors import say
 from ..output import Column, plain, print_data, print_table, short_duration
 
@@ -144,17 +144,20 @@ def _node_row(node: NodeCapacity) -> list[str]:
     "jobs",
     cls=Command,
     help=t(_("Show the GPUs of active jobs: requested and held, with GPU-hours; the largest jobs first.")),
-    examples=["t9kjob top jobs", "t9kjob top jobs -E kubeflow -n team-a"],
+    examples=["t9kjob top jobs", "t9kjob top jobs -E kubeflow -n team-a", "t9kjob top jobs -A"],
 )
+@all_namespaces_option
 @output_option("json", "yaml")
 @placed
-def top_jobs_command(place: Place, form: str | None) -> None:
+def top_jobs_command(place: Place, all_namespaces: bool, form: str | None) -> None:
     """Show the GPUs of active jobs.
 
     Parameters
     ----------
     place
         Options that choose the jobs.
+    all_namespaces
+        True for the jobs of all namespaces that the account may list.
     form
         ``json``, ``yaml``, or None for a table.
     """
@@ -162,7 +165,8 @@ def top_jobs_command(place: Place, form: str | None) -> None:
     async def work(session: Session) -> int:
         from .jobs import ran, status_of
 
-        jobs = [job for job in await jobs_of(session, place) if job.phase in ("Running", "Pending", "Resuming")]
+        chosen = await see_all_namespaces(session, place) if all_namespaces else place
+        jobs = [job for job in await jobs_of(session, chosen) if job.phase in ("Running", "Pending", "Resuming")]
         jobs.sort(key=lambda job: job.devices.count if job.devices else 0, reverse=True)
         if form is not None:
             print_data({"jobs": [job.model_dump(mode="json") for job in jobs]}, form)

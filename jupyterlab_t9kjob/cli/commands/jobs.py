@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...core.translation import _, translated
-from ..base import Command, Place, job_argument, jobs_of, output_option, placed, run, t, the_job, warn_of_troubles
+from ..base import (
+    Command,
+    Place,
+    all_namespaces_option,
+    job_argument,
+    jobs_of,
+    output_option,
+    placed,
+    run,
+    see_all_namespaces,
+    t,
+    the_job,
+    warn_of_troubles,
+)
 from ..errors import say
 from ..output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
 
@@ -29,6 +42,7 @@ PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Un
         "t9kjob list",
         "t9kjob list --phase Running --phase Pending",
         "t9kjob list -E kubeflow -n team-a -o wide",
+        "t9kjob list -A --phase Running",
         "t9kjob list -o json | jq '.jobs[].name'",
     ],
 )
@@ -40,10 +54,13 @@ PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Un
     help=t(_("Only jobs of this phase.")),
 )
 @click.option("--mine", is_flag=True, help=t(_("Only my own jobs.")))
+@all_namespaces_option
 @click.option("--deleted", is_flag=True, help=t(_("Also deleted jobs whose record is kept.")))
 @output_option()
 @placed
-def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: bool, form: str | None) -> None:
+def list_command(
+    place: Place, phases: tuple[str, ...], mine: bool, all_namespaces: bool, deleted: bool, form: str | None
+) -> None:
     """List jobs.
 
     Parameters
@@ -54,6 +71,8 @@ def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: boo
         Phases of the jobs to list; empty for all phases.
     mine
         True to leave out the jobs of other people.
+    all_namespaces
+        True for the jobs of all namespaces that the account may list.
     deleted
         True to include the records of deleted jobs.
     form
@@ -63,7 +82,8 @@ def list_command(place: Place, phases: tuple[str, ...], mine: bool, deleted: boo
     async def work(session: Session) -> int:
         from ...jobs.query import Query
 
-        jobs = await jobs_of(session, place, deleted=deleted)
+        chosen = await see_all_namespaces(session, place) if all_namespaces else place
+        jobs = await jobs_of(session, chosen, deleted=deleted)
         jobs = [job for job in jobs if (not phases or job.phase in phases) and (job.mine or not mine)]
         await warn_of_troubles(session, place)
         # Another command may find other jobs by these names than those that the options choose.

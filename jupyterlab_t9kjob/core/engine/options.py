@@ -19,6 +19,7 @@ from ..resources import Samples, SampleSpan
 from ..spec import JobSpec
 from ..stacks.raw import TakenStacks
 from ..sweep import Verdict
+from ..translation import Text
 from .info import Volume
 from .protocol import Edited, Engine
 
@@ -344,6 +345,20 @@ class ListsLater(Protocol):
 
     async def ready(self) -> None:
         """Wait until the jobs have been listed once, or a few seconds if the cluster does not answer."""
+
+
+@runtime_checkable
+class SpansNamespaces(Protocol):
+    """The engine lists the jobs of some namespaces, and of others on request."""
+
+    async def watch_all_namespaces(self) -> Text | None:
+        """List the jobs of all namespaces that the account may list, from now on.
+
+        Returns
+        -------
+        Text or None
+            Why jobs of other namespaces are missing; None if none are.
+        """
 
 
 @runtime_checkable

@@ -1,10 +1,10 @@
-"""Terminals in the replicas of jobs: what engines offer, and a running shell as the server drives it."""
+"""Terminals and commands in the replicas of jobs: what engines offer, and a running shell as its caller drives it."""
 
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from pydantic import Field
 
@@ -30,19 +30,32 @@ class TerminalList(Model):
 
 @dataclass(frozen=True)
 class ShellSettings:
-    """Settings of the server for shells on its machine.
+    """Shell on the machine of this process, and the command that runs instead of a shell.
 
     Attributes
     ----------
     command
-        Program and arguments of the shell.
+        Program and arguments of the shell; engines of other machines choose a shell themselves.
+    program
+        Program and arguments that run instead of a shell; empty for a shell.
+    terminal
+        False for plain streams instead of a terminal: input, output and error output.
     """
 
     command: tuple[str, ...]
+    program: tuple[str, ...] = ()
+    terminal: bool = True
+
+
+class Output(NamedTuple):
+    """A piece of the output of a shell or program; with a terminal everything is ``stdout``."""
+
+    stream: Literal["stdout", "stderr"]
+    data: bytes
 
 
 class Shell(Protocol):
-    """A shell with a terminal. One task reads; any task writes.
+    """A shell, or a program that runs instead of it. One task reads; any task writes.
 
     Attributes
     ----------
@@ -52,8 +65,12 @@ class Shell(Protocol):
 
     typed: str
 
-    async def read(self) -> bytes:
-        """Return the next output; no bytes after the shell has ended by itself.
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code after `read` has returned None; for a signal, 128 and the signal's number."""
+
+    async def read(self) -> Output | None:
+        """Return the next output; None after the shell has ended by itself.
 
         Raises
         ------
@@ -62,10 +79,13 @@ class Shell(Protocol):
         """
 
     async def write(self, data: bytes) -> None:
-        """Write to the terminal; wait until the shell has taken the data. A shell that has ended takes nothing."""
+        """Write to the input; wait until the shell has taken the data. A shell that has ended takes nothing."""
+
+    async def close_input(self) -> None:
+        """End the input, so that the program reads its end. A terminal's input has no end."""
 
     async def resize(self, columns: int, rows: int) -> None:
-        """Set the size of the terminal.
+        """Set the size of the terminal. Without a terminal nothing happens.
 
         Parameters
         ----------
@@ -90,7 +110,7 @@ class OpensTerminals(Protocol):
     def open_terminal(
         self, uid: str, place: TerminalPlace, settings: ShellSettings
     ) -> AbstractAsyncContextManager[Shell]:
-        """Start a shell. The end of the context ends the shell and all processes that were started in it.
+        """Start a shell or program. The end of the context ends it and all processes that were started in it.
 
         Parameters
         ----------
@@ -99,7 +119,7 @@ class OpensTerminals(Protocol):
         place
             Replica and rank.
         settings
-            Shell on the machine of this server; engines of other machines ignore it.
+            The shell, or the program that runs instead of it.
 
         Raises
         ------

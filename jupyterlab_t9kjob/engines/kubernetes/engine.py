@@ -10,7 +10,7 @@ from typing import Final
 
 import anyio
 
-from ...core.capacity import Capacity, NodeList, QueueList
+from ...core.capacity import QueueList
 from ...core.checks import Capability, Preview
 from ...core.engine.info import EngineInfo, Volume
 from ...core.engine.protocol import Edited, Listener, Prepare
@@ -30,6 +30,7 @@ from .client.json_access import text
 from .cluster import volumes
 from .cluster.capacity.service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
+from .cluster.engine_part import ReadsCluster
 from .cluster.info import cluster_info
 from .cluster.manifest_schema import ManifestSchemas
 from .cluster.queues import Queues
@@ -56,7 +57,7 @@ from .submit.pod_security import EnforcedStandards
 GLANCE_SECONDS: Final = 0.5  # Longest wait for the capacity when a pending job is opened: its reason may name GPUs.
 
 
-class KubernetesEngine(ReadsSamples, RunsCommands):
+class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster):
     """Engine for one kind of job in a cluster; see `core.engine.protocol.Engine` for the contract.
 
     Parameters
@@ -250,16 +251,6 @@ class KubernetesEngine(ReadsSamples, RunsCommands):
     async def queues(self, namespace: str) -> QueueList:
         """Return the queues that a job in a namespace can be put into; none if the cluster has no queues."""
         return await self._queues.of(namespace or self._cluster.default_namespace, fresh=True) or QueueList()
-
-    async def capacity(self, namespace: str) -> Capacity:
-        """Return what is free now, and the quotas of a namespace; of all watched namespaces if it is empty."""
-        await self._cluster.api_for(self._kind)
-        return await self._cluster.capacity.now(namespace)
-
-    async def nodes(self) -> NodeList:
-        """Return the nodes with their free amounts."""
-        await self._cluster.api_for(self._kind)
-        return await self._cluster.capacity.nodes()
 
     # -- creating -----------------------------------------------------------------------------------------------------
 

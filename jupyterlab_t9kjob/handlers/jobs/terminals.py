@@ -110,12 +110,12 @@ class TerminalHandler(Socket):
 
     async def _read(self, shell: Shell) -> None:
         decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-        while data := await shell.read():
-            text = decode(data)
+        while (output := await shell.read()) is not None:
+            text = decode(output.data)
             if text:
                 await self.send(json.dumps(["stdout", text]))
             self._outputs += 1
-            if _PROMPT in data:
+            if _PROMPT in output.data:
                 self._at_prompt.set()
             if self._acks:
                 self._in_flight += len(text)

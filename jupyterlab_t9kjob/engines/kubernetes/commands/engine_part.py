@@ -44,9 +44,9 @@ class RunsCommands:
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:
-        """Start a shell in a pod.
+        """Start a shell or program in a pod.
 
         The parameters are those of `core.engine.terminals.OpensTerminals.open_terminal`.
         """
-        async with terminal_in(self._kind, self._cluster.api, await self._open(uid), place) as shell:
+        async with terminal_in(self._kind, self._cluster.api, await self._open(uid), place, settings) as shell:
             yield shell

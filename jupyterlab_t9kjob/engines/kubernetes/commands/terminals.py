@@ -1,4 +1,4 @@
-"""Terminals in the pods of jobs: a shell over exec, and the job's command where debug mode keeps it from running."""
+"""Terminals and commands in the pods of jobs, over exec, and the job's command if debug mode keeps it from running."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
-from ....core.engine.terminals import Shell, TerminalList, TerminalPlace
+from ....core.engine.terminals import Output, Shell, ShellSettings, TerminalList, TerminalPlace
 from ....core.errors import Conflict, JobError, NotAllowed, Unavailable
 from ....core.manifests import render
 from ....core.manifests.kinds.pod_template import training_container
@@ -27,9 +27,10 @@ from .pods import NOT_RUNNING, ExecPermissions, running
 MARK: Final = "T9KJOB_TERMINAL"
 """Environment variable that all processes of a terminal carry, so that they can be ended with it."""
 CLEAN_UP_SECONDS: Final = 5.0
-_SHELL: Final = (
-    "export {mark}={token} TERM=xterm-256color; if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh"
-)
+_MARKED: Final = "export {mark}={token}"
+_TERMINAL: Final = " TERM=xterm-256color"
+_SHELL: Final = "; if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh"
+_PROGRAM: Final = '; exec "$@"'
 # The kernel ends only the processes of the terminal's session that listen to SIGHUP.
 _CLEAN_UP: Final = (
     'for each in /proc/[0-9]*; do if grep -qs "{mark}={token}" "$each/environ";'
@@ -60,9 +61,9 @@ async def terminals_of(permissions: ExecPermissions, api: KubeApi | None, snapsh
 
 @asynccontextmanager
 async def terminal_in(
-    kind: JobKind, api: KubeApi | None, snapshot: JobSnapshot, place: TerminalPlace
+    kind: JobKind, api: KubeApi | None, snapshot: JobSnapshot, place: TerminalPlace, settings: ShellSettings
 ) -> AsyncIterator[Shell]:
-    """Start a shell in a replica's training container, see `core.engine.terminals.OpensTerminals`.
+    """Start a shell or program in a replica's training container, see `core.engine.terminals.OpensTerminals`.
 
     Parameters
     ----------
@@ -72,6 +73,8 @@ async def terminal_in(
         See `terminals_of`.
     place
         The replica. Pods have no terminals of single ranks.
+    settings
+        The program, and whether it has a terminal. A shell is the image's own.
 
     Raises
     ------
@@ -90,10 +93,13 @@ async def terminal_in(
     replica, container = found
     target = Target(snapshot.job.namespace, replica.pod_name or "", container)
     token = uuid.uuid4().hex
-    start = _SHELL.format(mark=MARK, token=token)
+    program = settings.program
+    start = _MARKED.format(mark=MARK, token=token)
+    start += (_TERMINAL if settings.terminal else "") + (_PROGRAM if program else _SHELL)
+    command = ["sh", "-c", start, "sh", *program] if program else ["sh", "-c", start]
     try:
-        async with opened(api, target, ["sh", "-c", start], stdin=True, tty=True) as remote:
-            yield PodShell(remote, _typed(kind, snapshot.job.spec, replica))
+        async with opened(api, target, command, stdin=True, tty=settings.terminal) as remote:
+            yield PodShell(remote, "" if program else _typed(kind, snapshot.job.spec, replica), is_shell=not program)
     except (ApiError, Unreachable) as error:
         raise _refusal(error) from error
     finally:
@@ -108,7 +114,7 @@ async def _clean_up(api: KubeApi, target: Target, token: str) -> None:
 
 
 class PodShell:
-    """A shell in a container, see `core.engine.terminals.Shell`.
+    """A shell or program in a container, see `core.engine.terminals.Shell`.
 
     Parameters
     ----------
@@ -116,14 +122,22 @@ class PodShell:
         The command.
     typed
         The job's command if debug mode keeps it from running; else empty.
+    is_shell
+        True for a shell, which is killed only with its container.
     """
 
-    def __init__(self, remote: RemoteCommand, typed: str) -> None:
+    def __init__(self, remote: RemoteCommand, typed: str, *, is_shell: bool) -> None:
         self.typed = typed
         self._remote = remote
+        self._is_shell = is_shell
 
-    async def read(self) -> bytes:
-        """Return the next output; no bytes after the end."""
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code after the end."""
+        return self._remote.exit_code
+
+    async def read(self) -> Output | None:
+        """Return the next output; None after the end."""
         try:
             output = await self._remote.receive()
         except NotStarted as error:
@@ -132,14 +146,19 @@ class PodShell:
             ) from error
         except (ApiError, Unreachable) as error:
             raise _refusal(error) from error
-        if output is None and self._remote.exit_code == KILLED:
+        if output is None and self._is_shell and self._remote.exit_code == KILLED:
             raise Unavailable(_("The container has ended, and the shell with it."), code="ContainerEnded")
-        return b"" if output is None else output.data
+        return output
 
     async def write(self, data: bytes) -> None:
-        """Write to the terminal; a connection that has ended is the reader's to report."""
+        """Write to the input; a connection that has ended is the reader's to report."""
         with contextlib.suppress(Unreachable):
             await self._remote.send(data)
+
+    async def close_input(self) -> None:
+        """End the input. A server before Kubernetes 1.29 can't."""
+        with contextlib.suppress(Unreachable):
+            await self._remote.close_input()
 
     async def resize(self, columns: int, rows: int) -> None:
         """Set the size of the terminal. The parameters are those of `core.engine.terminals.Shell.resize`."""

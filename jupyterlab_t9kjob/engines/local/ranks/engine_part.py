@@ -47,18 +47,19 @@ class OpensRankTerminals:
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:
-        """Start a shell on this machine.
+        """Start a shell or program on this machine.
 
         The parameters are those of `core.engine.terminals.OpensTerminals.open_terminal`.
         """
-        from .shell import local_shell
+        from .shell import command_of, local_shell
 
         found = await self.job(uid)
         available = _capability(found)
         if not available.supported:
             raise Conflict(available.reason or NOT_RUNNING)
         surroundings = await self._surroundings(uid, place)
-        async with local_shell(settings.command, surroundings) as shell:
+        command = settings.program or command_of(settings.command)
+        async with local_shell(command, surroundings, terminal=settings.terminal) as shell:
 
             def heard(ident: str, job: JobSummary | None) -> None:
                 if ident == found.id and (job is None or job.deleted or job.phase != "Running"):

@@ -1,4 +1,7 @@
-"""A shell on this machine with a terminal of its own, which ends with everything that was started in it."""
+"""A shell or program on this machine, with a terminal of its own or plain streams.
+
+It ends with everything that was started in it.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +16,11 @@ import sys
 import termios
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
+from ....core.engine.terminals import Output
 from ....core.errors import Conflict, Unavailable
 from ....core.system.processes import LINUX, PROC, stat_of
 from ....core.system.tasks import spawn, to_end
@@ -29,30 +34,74 @@ GRACE_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.05
 _HERE: Final = Path(__file__).parent
 _COLUMNS, _ROWS = 80, 24
+_LAST_BYTES: Final = 1024 * 1024
+"""Output that is read after the end: more than a pipe or terminal holds."""
+Streams: TypeAlias = tuple[int, int, int]
+"""Standard input, output and error output of a process."""
+
+
+@dataclass
+class Ends:
+    """Our side of the input and outputs of a process: file descriptors that don't block.
+
+    Attributes
+    ----------
+    input
+        The input; None after it was closed.
+    outputs
+        Outputs that are open, each with its stream. A terminal is input and output.
+    is_terminal
+        True for a terminal.
+    """
+
+    input: int | None
+    outputs: dict[int, Literal["stdout", "stderr"]]
+    is_terminal: bool
+
+    def close_input(self) -> None:
+        """Close the input."""
+        if self.input is not None:
+            os.close(self.input)
+            self.input = None
+
+    def close(self) -> None:
+        """Close all files."""
+        for file in {*self.outputs, *([] if self.input is None else [self.input])}:
+            os.close(file)
+        self.input, self.outputs = None, {}
 
 
 class LocalShell:
-    """A shell that runs, see `core.engine.terminals.Shell`.
+    """A shell or program that runs, see `core.engine.terminals.Shell`.
 
     Parameters
     ----------
-    terminal
-        File descriptor of the server's side of the terminal.
+    ends
+        This side of its input and outputs.
     process
-        The shell.
+        The process.
     typed
         The job's command if debug mode keeps it from running; else empty.
     """
 
-    def __init__(self, terminal: int, process: asyncio.subprocess.Process, typed: str) -> None:
+    def __init__(self, ends: Ends, process: asyncio.subprocess.Process, typed: str) -> None:
         self.typed = typed
-        self._terminal = terminal
+        self._ends = ends
+        self._process = process
         self._ended: asyncio.Future[Any] = asyncio.create_task(process.wait())
         self._loop = asyncio.get_running_loop()
         self._cut: asyncio.Future[Any] = self._loop.create_future()
+        self._read_last = 0
 
-    async def read(self) -> bytes:
-        """Return the next output; no bytes after the shell has ended, even if a process that it left writes on."""
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code after the end."""
+        code = self._process.returncode
+        return code if code is None or code >= 0 else 128 - code
+
+    async def read(self) -> Output | None:
+        """Return the next output; None after the end, even if a process that the shell has left writes on."""
+        outputs = self._ends.outputs
         while True:
             if self._cut.done():
                 raise Conflict(
@@ -60,38 +109,57 @@ class LocalShell:
                     code="JobEnded",
                     hint=_("Run the job again to open another terminal."),
                 )
-            try:
-                return os.read(self._terminal, READ_BYTES)
-            except BlockingIOError:
-                if self._ended.done():
-                    return b""
-            except OSError:  # Linux: no process has the terminal any more.
-                return b""
-            await self._until_ready(self._loop.add_reader, self._loop.remove_reader)
+            is_last = self._ended.done()
+            for file in list(outputs):
+                try:
+                    data = os.read(file, READ_BYTES)
+                except BlockingIOError:
+                    continue
+                except OSError:  # Linux: no process has the terminal any more.
+                    data = b""
+                if data and self._read_last < _LAST_BYTES:
+                    self._read_last += len(data) if is_last else 0
+                    return Output(outputs[file], data)
+                del outputs[file]
+                if file != self._ends.input:
+                    os.close(file)
+            if is_last:
+                return None
+            await self._until_ready(list(outputs), self._loop.add_reader, self._loop.remove_reader)
 
     async def write(self, data: bytes) -> None:
-        """Write to the terminal; wait until the shell has taken the data."""
+        """Write to the input; wait until the shell has taken the data."""
         left = memoryview(data)
-        while left and not self._ended.done() and not self._cut.done():
+        while left and self._ends.input is not None and not self._ended.done() and not self._cut.done():
             try:
-                left = left[os.write(self._terminal, left) :]
+                left = left[os.write(self._ends.input, left) :]
             except BlockingIOError:
-                await self._until_ready(self._loop.add_writer, self._loop.remove_writer)
+                await self._until_ready([self._ends.input], self._loop.add_writer, self._loop.remove_writer)
             except OSError:
                 return
 
+    async def close_input(self) -> None:
+        """End the input; that of a terminal stays."""
+        if not self._ends.is_terminal:
+            self._ends.close_input()
+
     async def resize(self, columns: int, rows: int) -> None:
         """Set the size of the terminal. The parameters are those of `core.engine.terminals.Shell.resize`."""
-        set_size(self._terminal, columns, rows)
+        if self._ends.is_terminal and self._ends.input is not None:
+            set_size(self._ends.input, columns, rows)
 
-    async def _until_ready(self, add: Callable[..., object], remove: Callable[[int], object]) -> None:
-        """Wait until the terminal can be read or written, or the shell has ended."""
+    async def _until_ready(
+        self, files: Sequence[int], add: Callable[..., object], remove: Callable[[int], object]
+    ) -> None:
+        """Wait until one of the files can be read or written, or the shell has ended."""
         ready: asyncio.Future[None] = self._loop.create_future()
-        add(self._terminal, _set, ready)
+        for file in files:
+            add(file, _set, ready)
         try:
             await asyncio.wait({ready, self._ended, self._cut}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            remove(self._terminal)
+            for file in files:
+                remove(file)
             ready.cancel()
 
     def cut(self) -> None:
@@ -99,7 +167,7 @@ class LocalShell:
         _set(self._cut)
 
     async def end(self) -> None:
-        """Wait for the shell itself, which must have been ended."""
+        """Wait for the process itself, which must have been ended."""
         await self._ended
 
 
@@ -122,16 +190,44 @@ def set_size(terminal: int, columns: int, rows: int) -> None:
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
+def _terminal() -> tuple[Ends, Streams]:
+    """Return our side of a new terminal, and the other side as the standard streams of a process."""
+    ours, theirs = pty.openpty()
+    os.set_blocking(ours, False)
+    set_size(ours, _COLUMNS, _ROWS)
+    return Ends(ours, {ours: "stdout"}, True), (theirs, theirs, theirs)
+
+
+def _streams() -> tuple[Ends, Streams]:
+    """Return our side of three new pipes, and the other side as the standard streams of a process."""
+    files: list[int] = []
+    try:
+        for _pipe in range(3):
+            files += os.pipe()
+    except OSError:
+        for file in files:
+            os.close(file)
+        raise
+    stdin, into, out, stdout, error, stderr = files
+    for file in (into, out, error):
+        os.set_blocking(file, False)
+    return Ends(into, {out: "stdout", error: "stderr"}, False), (stdin, stdout, stderr)
+
+
 @asynccontextmanager
-async def local_shell(command: Sequence[str], surroundings: Surroundings) -> AsyncIterator[LocalShell]:
-    """Start a shell; at the end, end it and all processes that were started in it.
+async def local_shell(
+    command: Sequence[str], surroundings: Surroundings, *, terminal: bool = True
+) -> AsyncIterator[LocalShell]:
+    """Start a shell or program; at the end, end it and all processes that were started in it.
 
     Parameters
     ----------
     command
-        The shell of the server's settings.
+        The shell of the server's settings, or a program, with its arguments.
     surroundings
         Environment and working directory.
+    terminal
+        False for plain streams instead of a terminal.
 
     Raises
     ------
@@ -139,35 +235,35 @@ async def local_shell(command: Sequence[str], surroundings: Surroundings) -> Asy
         If no terminal or process can be made.
     """
     try:
-        ours, theirs = pty.openpty()
+        ends, theirs = _terminal() if terminal else _streams()
     except OSError as error:
-        raise Unavailable(_("This machine has no terminal left."), verbatim=str(error)) from error
+        message = _("This machine has no terminal left.") if terminal else _("The command could not be started.")
+        raise Unavailable(message, verbatim=str(error)) from error
     try:
-        os.set_blocking(ours, False)
-        set_size(ours, _COLUMNS, _ROWS)
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-I", "-S", str(_HERE / "shell_start.py")),
-            *command_of(command),
+            *command,
             cwd=surroundings.cwd,
             env=surroundings.env,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
+            stdin=theirs[0],
+            stdout=theirs[1],
+            stderr=theirs[2],
             start_new_session=True,
         )
     except BaseException as error:  # If the start is cancelled, asyncio ends the process.
-        os.close(ours)
+        ends.close()
         if isinstance(error, OSError):
             raise Unavailable(_("The shell could not be started."), verbatim=str(error)) from error
         raise
     finally:
-        os.close(theirs)
-    shell = LocalShell(ours, process, surroundings.typed)
+        for file in set(theirs):
+            os.close(file)
+    shell = LocalShell(ends, process, surroundings.typed)
     try:
         yield shell
     finally:
         # The task of the terminal may be cancelled again, when the server stops.
-        ending = _end(ours, process.pid, surroundings.env[TERMINAL_MARK], shell)
+        ending = _end(ends, process.pid, surroundings.env[TERMINAL_MARK], shell)
         await to_end(spawn(ending, "end a terminal"))
 
 
@@ -187,11 +283,11 @@ def command_of(command: Sequence[str]) -> list[str]:
     return list(command)
 
 
-async def _end(terminal: int, leader: int, mark: str, shell: LocalShell) -> None:
+async def _end(ends: Ends, leader: int, mark: str, shell: LocalShell) -> None:
     """Hang up, as a terminal does whose window is closed; then end the processes that are left."""
     loop = asyncio.get_running_loop()
     left = await asyncio.to_thread(processes_of, leader, mark)
-    os.close(terminal)
+    ends.close()
     end = loop.time() + GRACE_SECONDS
     send(left, signal.SIGHUP)
     send(left, signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Becomes a shell whose terminal is the standard input; a child of the server runs this file by its path.
+"""Becomes a shell or program, with the standard input as its terminal if that is one; the server runs this file.
 
 The server has threads, so it can't prepare the child between fork and exec. Standard library only.
 """
@@ -15,7 +15,8 @@ import termios
 def main() -> None:
     """Take the terminal as the controlling one, reset the signals, and run the command of the arguments."""
     # The parent has made this process the leader of a new session, which has no terminal yet.
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    if os.isatty(0):
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGTSTP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)  # A server that was started with nohup ignores SIGHUP.
     command = sys.argv[1:]
@@ -23,7 +24,8 @@ def main() -> None:
         os.execvp(command[0], command)  # noqa: S606 (the command is the shell)
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
-        sys.exit(127)
+        # As a shell does: 127 if there is no such program, 126 if it can't be run.
+        sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
 if __name__ == "__main__":

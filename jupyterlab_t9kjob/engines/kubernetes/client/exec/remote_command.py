@@ -12,10 +12,11 @@ import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 import anyio
 
+from .....core.engine.terminals import Output
 from .....core.translation import _
 from ..api import KubeApi
 from ..errors import ApiError, BrokenOff, Unreachable
@@ -26,13 +27,6 @@ PROTOCOLS: Final = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 INPUT_CHUNK: Final = 32 * 1024
 _STDIN, _STDOUT, _STDERR, _STATUS, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
 _OUTPUTS: Final[dict[int, Literal["stdout", "stderr"]]] = {_STDOUT: "stdout", _STDERR: "stderr"}
-
-
-class Output(NamedTuple):
-    """A piece of what a command writes; with a terminal everything is ``stdout``."""
-
-    stream: Literal["stdout", "stderr"]
-    data: bytes
 
 
 class NotStarted(Exception):
