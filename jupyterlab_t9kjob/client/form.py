@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from ..core.checks import Check
-from ..core.errors import FieldError, JobError
+from ..core.code.model import GitRepository
+from ..core.engine.info import EngineFacts
+from ..core.errors import FieldError
 from ..core.job import DEFAULT_ENGINE, Job
 from ..core.manifests.text.yaml_reader import read_documents
 from ..core.spec import JobSpec, name_from
@@ -18,7 +20,9 @@ from ..core.system.disk_threads import on_disk
 from ..core.translation import _, listing
 from ..launch.model import LaunchPreview, PrefillRequest, ReadManifestRequest, SpecOrManifest
 from ..presets.model import ApplyPreset
+from .code_source import OWN, not_in_clone, with_repository
 from .options import JobOptions, valid, valid_spec
+from .pods import with_pod_options
 from .session import Session
 
 
@@ -87,24 +91,56 @@ async def fill(session: Session, target: Target, options: JobOptions) -> FilledJ
     if target.manifest is not None:
         return await _from_manifest(session, target, options)
     engine = target.engine or DEFAULT_ENGINE
-    path = None if target.file is None else str(target.file.absolute()).lstrip("/")
+    facts = session.jobs.engines.facts(engine)
+    file = target.file
     if target.command is not None and options.args:
         raise FieldError(
             _("A shell command takes no arguments."), field="/spec/args", hint=_("Write them into the command.")
         )
-    base = None if path is not None else _spec_without_file(target)
+    if options.git not in (None, OWN) and file is not None and not await on_disk(file, file.is_file):
+        return await _filled(session, target, options, engine, _spec_in_repository(file, options.git, facts))
+    filled = await _filled(session, target, options, engine, None if file is not None else _spec_without_file(target))
+    source = filled.request.spec.source if filled.request.spec is not None else None
+    if options.git is not None and file is not None and not isinstance(source, GitRepository):
+        # The file of this name is another one than that of the repository.
+        return await _filled(session, target, options, engine, _spec_in_repository(file, options.git, facts))
+    return filled
+
+
+async def _filled(
+    session: Session, target: Target, options: JobOptions, engine: str, base: JobSpec | None
+) -> FilledJob:
+    """Fill the form for the file of a target, or for the specification of a job without a file of this machine."""
+    path = str(target.file.absolute()).lstrip("/") if target.file is not None and base is None else None
     filled = await session.launch.prefill(
         valid(PrefillRequest, path=path, engine=engine, namespace=target.namespace, spec=base)
     )
-    spec, notes = filled.spec, list(filled.notes)
+    spec, notes, path = filled.spec, list(filled.notes), filled.path
     if target.preset is not None:
         spec, unfit = await _with_preset(session, target.preset, spec, engine)
         notes += unfit
     spec = options.applied(spec, filled.script.options)
+    spec = with_pod_options(spec, options, session.jobs.engines.facts(engine))
+    if options.git is not None:
+        spec = await with_repository(session, spec, options, engine, filled.namespace) or spec
     spec = await session.presets.fixed(spec, engine)
-    return FilledJob(
-        valid(SpecOrManifest, engine=engine, namespace=filled.namespace, spec=spec, path=filled.path), notes
-    )
+    return FilledJob(valid(SpecOrManifest, engine=engine, namespace=filled.namespace, spec=spec, path=path), notes)
+
+
+def _spec_in_repository(file: Path, address: str, facts: EngineFacts) -> JobSpec:
+    """Return a specification for a script of a git repository, which this machine need not have."""
+    path = posixpath.normpath(str(file))
+    if file.is_absolute() or path.startswith(".."):
+        raise not_in_clone(file, address)
+    name, folder = _job_name(file.stem), Path.cwd()
+    spec: dict[str, Any] = {"name": name, "entrypoint": {"kind": "script", "value": path}}
+    if facts.shares_lab_filesystem:
+        spec |= {"working_dir": str(folder), "tensorboard": {"log_dirs": [str(folder / "runs" / name)]}}
+    return valid_spec(spec)
+
+
+def _job_name(text: str) -> str:
+    return f"{name_from(text)[:30].strip('-')}-0"
 
 
 def _spec_without_file(target: Target) -> JobSpec:
@@ -121,7 +157,7 @@ def _spec_without_file(target: Target) -> JobSpec:
             code="NoFile",
             hint=_("Name a script or notebook, or use --module, --command or -f."),
         )
-    name = f"{name_from(name)[:30].strip('-')}-0"
+    name = _job_name(name)
     return valid_spec(
         {
             "name": name,
@@ -165,17 +201,26 @@ async def _from_manifest(session: Session, target: Target, options: JobOptions) 
                 code="NoSpec",
                 hint=_("`t9kjob submit FILE --dry-run -o yaml` prints an example."),
             )
-        spec = options.applied(valid_spec(dict(fields)))
-        return FilledJob(valid(SpecOrManifest, engine=engine or DEFAULT_ENGINE, namespace=namespace, spec=spec))
+        return await _changed(session, valid_spec(dict(fields)), options, engine or DEFAULT_ENGINE, namespace)
     read = await session.launch.read_manifest(
         valid(ReadManifestRequest, text=target.manifest, engine=target.engine, namespace=target.namespace)
     )
     if options.any or read.manifest is None:
-        spec = options.applied(read.spec)
-        request = SpecOrManifest(engine=read.engine, namespace=read.namespace, spec=spec)
-        return FilledJob(request, [*read.notes, *read.lost])
+        job = await _changed(session, read.spec, options, read.engine, read.namespace)
+        return replace(job, notes=[*read.notes, *read.lost])
     request = SpecOrManifest(engine=read.engine, namespace=read.namespace, manifest=read.manifest)
     return FilledJob(request, list(read.notes))
+
+
+async def _changed(session: Session, spec: JobSpec, options: JobOptions, engine: str, namespace: str) -> FilledJob:
+    """Return the job of a file with the values that are given."""
+    spec = with_pod_options(options.applied(spec), options, session.jobs.engines.facts(engine))
+    if options.git is not None:
+        found = await with_repository(session, spec, options, engine, namespace)
+        if found is None:
+            raise not_in_clone(Path(spec.entrypoint.value), options.git)
+        spec = found
+    return FilledJob(valid(SpecOrManifest, engine=engine, namespace=namespace, spec=spec))
 
 
 async def _specification(text: str) -> dict[str, Any] | None:
@@ -221,20 +266,9 @@ async def create(session: Session, job: FilledJob) -> Job:
     JobError
         If the job can't run.
     """
-    wanted = await session.launch.submission(job.request)
-    try:
-        return await session.jobs.create(
-            wanted.spec,
-            engine=job.request.engine,
-            namespace=wanted.namespace,
-            request_id=uuid4().hex,
-            admit=partial(session.launch.admit, path=job.request.path),
-            edited=wanted.edited,
-        )
-    except JobError as problem:
-        if wanted.edited is not None:
-            await session.launch.locate(problem, wanted.edited.text)
-        raise
+    from ..launch import creation
+
+    return await creation.create(session.launch, session.jobs, job.request, request_id=uuid4().hex)
 
 
 def worst(checks: Sequence[Check]) -> str | None:

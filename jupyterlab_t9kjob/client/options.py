@@ -51,8 +51,27 @@ class JobOptions:
         Restarts of the whole job.
     deadline_seconds
         Time after which the job is ended.
+    ttl_seconds
+        Time after which the object of an ended job is deleted.
+    clean_up
+        Pods that are removed at the end: ``None``, ``Unfinished`` or ``All``.
     paused
         True to create the job paused.
+    labels, annotations
+        Of the job's object.
+    node_selector, tolerations, priority_class, scheduler
+        Where the pods run. A toleration is ``key=value:effect``, ``key:effect``, ``key`` or ``all``.
+    pull_secrets, pull_policy
+        How the image is pulled.
+    shm
+        Size of the memory volume at ``/dev/shm``, such as ``2Gi``.
+    rdma, rdma_resource
+        True for one RDMA device per node; name of the resource if it is not ``rdma/hca``.
+    host_network
+        True if the pods use the network of their node.
+    git, git_ref, git_folder, git_secret, git_submodules, git_history
+        A git repository as the code: its address, or ``.`` for that of the clone in which the file lies; branch, tag or
+        commit; folder of the modules; Secret with the credentials; what is cloned.
     values
         Further values by field of the specification: ``run_policy.clean_up`` or ``/run_policy/clean_up``.
     """
@@ -73,7 +92,27 @@ class JobOptions:
     mounts: Sequence[str] = ()
     restarts: int | None = None
     deadline_seconds: int | None = None
+    ttl_seconds: int | None = None
+    clean_up: str | None = None
     paused: bool = False
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: Sequence[str] = ()
+    priority_class: str | None = None
+    scheduler: str | None = None
+    pull_secrets: Sequence[str] = ()
+    pull_policy: str | None = None
+    shm: str | None = None
+    rdma: bool = False
+    rdma_resource: str | None = None
+    host_network: bool = False
+    git: str | None = None
+    git_ref: str | None = None
+    git_folder: str | None = None
+    git_secret: str | None = None
+    git_submodules: bool = False
+    git_history: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -103,8 +142,8 @@ class JobOptions:
         document = spec.model_dump(mode="json")
         if self.args:
             document["args"] = with_arguments(spec.args, self.args, options)
+        self._set_cluster_values(document)
         _set_given(document["runtime"], kernel=self.kernel, image=self.image)
-        _set_given(document["scheduling"], queue=self.queue)
         _set_given(document["run_policy"], backoff_limit=self.restarts, active_deadline_seconds=self.deadline_seconds)
         _set_given(document, working_dir=self.working_dir)
         document["paused"] = document["paused"] or self.paused
@@ -119,6 +158,19 @@ class JobOptions:
         for name, value in self.values.items():
             set_value(document, name, value)
         return valid_spec(document)
+
+    def _set_cluster_values(self, document: dict[str, Any]) -> None:
+        scheduling, runtime = document["scheduling"], document["runtime"]
+        document["labels"] |= self.labels
+        document["annotations"] |= self.annotations
+        scheduling["node_selector"] |= self.node_selector
+        scheduling["tolerations"] += map(_toleration, self.tolerations)
+        _set_given(scheduling, queue=self.queue, priority_class=self.priority_class, scheduler=self.scheduler)
+        _set_given(runtime, pull_policy=self.pull_policy)
+        runtime["pull_secrets"] = list(dict.fromkeys([*runtime["pull_secrets"], *self.pull_secrets]))
+        _set_given(document["run_policy"], ttl_seconds=self.ttl_seconds, clean_up=self.clean_up)
+        if self.shm is not None:
+            document["shm"] = {**(document["shm"] or {}), "size_limit": self.shm}
 
     def _set_size(self, document: dict[str, Any]) -> None:
         groups = document["replica_specs"]
@@ -154,6 +206,24 @@ def _secret(item: tuple[str, str]) -> dict[str, Any]:
             hint=_("Write it as NAME=secret:key."),
         )
     return {"name": name, "secret": {"name": secret, "key": key}}
+
+
+def _toleration(word: str) -> dict[str, str]:
+    """Return the toleration that a word such as ``dedicated=training:NoSchedule`` describes."""
+    text, _comma, operator = word.partition(",")
+    pair, _colon, effect = text.partition(":")
+    key, equals, value = pair.partition("=")
+    if text == "all":
+        return {"operator": "Exists"}
+    operator = operator or ("Equal" if equals else "Exists")
+    if not key or operator not in ("Equal", "Exists"):
+        raise FieldError(
+            _("“{text}” is no toleration.", text=word[:200]),
+            field="/spec/scheduling/tolerations",
+            hint=_("Write it as key=value:effect, key:effect, key or all."),
+        )
+    given = {"key": key, "operator": operator, "value": value if operator == "Equal" else "", "effect": effect}
+    return {name: part for name, part in given.items() if part}
 
 
 def _mount(word: str) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""`Launch` fills the form, previews a job and admits it. The handlers use no other part of this package."""
+"""`Launch` fills the form, previews a job and admits it; `launch.creation` creates it.
+
+The handlers use no other part of this package.
+"""
 
 from __future__ import annotations
 
@@ -243,18 +246,6 @@ class Launch:
         """
         namespace = await self._namespace(request.engine, request.namespace)
         return await self._sweeps.specs(request.model_copy(update={"namespace": namespace}), sweep_id), namespace
-
-    async def locate(self, problem: JobError, text: str) -> None:
-        """Set line and column of an error about a manifest, if its field is found in the text.
-
-        Parameters
-        ----------
-        problem
-            The error; it is changed.
-        text
-            Text of the manifest.
-        """
-        await manifests.locate(problem, text)
 
     async def preview(self, request: SpecOrManifest) -> LaunchPreview:
         """Return the manifest or command of a job, with all checks of its script, kernel, volumes and engine."""

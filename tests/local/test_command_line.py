@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import fcntl
 import io
 import json
 import os
 import secrets
+import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 import urllib.error
 import urllib.request
@@ -63,6 +67,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("command-line")
     (folder / "work").mkdir()
     (folder / "work" / "train.py").write_text(SCRIPT)
+    (folder / "config").mkdir()
+    (folder / "config" / "jupyter_config.json").write_text(json.dumps({"T9kJobApp": {"git_protocols": ["file"]}}))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "work")
         patch.setenv("HOME", str(folder))
@@ -79,12 +85,13 @@ def run(folder: Path) -> Run:
     """Run a command within this process, which has imported everything already."""
 
     def run(*words: str, code: int = 0) -> Done:
-        out, err = io.StringIO(), io.StringIO()
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _stream in range(2))
         home = [] if words[0] == "completion" else ["--home", str(folder / "home")]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             done = run_program([words[0], *home, *words[1:]])
-        assert done == code, (done, out.getvalue(), err.getvalue())
-        return Done(done, out.getvalue(), err.getvalue())
+        texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+        assert done == code, (done, texts)
+        return Done(done, *texts)
 
     return run
 
@@ -163,6 +170,8 @@ def test_a_shell_runs_a_command(run: Run, folder: Path) -> None:
     refused = run("submit", "--command", "echo", "--name", "shell-2", "-n", "Team_A", code=1).stderr
     assert refused.startswith("Error:") and "Namespace" in refused
     assert run("submit", "--module", "", code=1).stderr.startswith("Error:")
+    assert "either" in run("list", "-A", "--namespace", "team", code=2).stderr
+    assert run("list", "-A").stdout.startswith("NAME")
     for text in ("spec: hello", "spec:", "engine: Bad Engine\nspec: {}"):
         (folder / "bad.yaml").write_text(text)
         assert run("submit", "-f", str(folder / "bad.yaml"), code=1).stderr.startswith("Error:")
@@ -173,6 +182,52 @@ def _interruptible() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def commands_in_a_job(run: Run, job: str, folder: Path) -> None:
+    """Run commands in a job: plain streams, exit codes, and a terminal of ours."""
+    done = run("exec", job, "--", "sh", "-c", "echo $GREETING $T9KJOB_NAME; pwd; echo bad >&2; exit 7", code=7)
+    assert done.stdout.splitlines() == [f"you {job}", str(folder / "work")] and done.stderr == "bad\n"
+    assert "Replicas: worker-0" in run("exec", job, "--rank", "5", "--", "true", code=1).stderr
+    with Client(home=folder / "home") as client:
+        ended = client.get(job).exec("cat; exit 3", stdin="é")
+        assert (ended.returncode, ended.stdout, ended.stderr) == (3, "é", "")
+
+    command = 'trap "stty size" WINCH; tty >/dev/null && stty size; while :; do sleep 0.1; done'
+    ours, theirs = os.openpty()
+
+    def resize(columns: int, rows: int) -> None:
+        fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    resize(97, 23)
+    program = subprocess.Popen(
+        [*PROGRAM, "exec", job, "--home", str(folder / "home"), "--", "sh", "-c", command],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    before = termios.tcgetattr(theirs)
+    shown = b""
+
+    def until(text: bytes) -> None:
+        nonlocal shown
+        while text not in shown:
+            assert select.select([ours], [], [], 300)[0], shown
+            shown += os.read(ours, 4096)
+
+    try:
+        until(b"23 97")
+        resize(40, 12)
+        until(b"12 40")
+        os.write(ours, b"\x03")  # Ctrl-C goes to the command, which ends.
+        assert program.wait(300) == 130
+        assert termios.tcgetattr(theirs) == before
+    finally:
+        program.kill()
+        os.close(ours)
+        os.close(theirs)
+
+
 def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder: Path) -> None:
     """An interrupted command leaves the job alone; the job is ended, run again, deleted and pruned."""
     lab = Lab(folder, kubernetes=False)
@@ -181,11 +236,12 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
     first, second = f"{family}-1", f"{family}-2"
     try:
         hold = folder / "work" / family
-        run("submit", "train.py", "--name", first, *PLAIN, "--retry", "0", "--", "--hold", str(hold))
+        words = ["--name", first, *PLAIN, "--retry", "0", "--env", "GREETING=you"]
+        run("submit", "train.py", *words, "--", "--hold", str(hold))
         program = f"{' '.join(PROGRAM)} logs {first} -f --home {folder / 'home'}"
         piped = ["bash", "-c", f"{program} | head -1; echo ${{PIPESTATUS[0]}}"]
         left = subprocess.run(piped, capture_output=True, text=True, check=True, timeout=300)
-        assert left.stdout == "line 0 \n141\n", left
+        assert left.stdout == "line 0 you\n141\n", left
         follower = subprocess.Popen(
             [*PROGRAM, "logs", first, "-f", "--home", str(folder / "home")],
             stdout=subprocess.PIPE,
@@ -194,7 +250,7 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
             preexec_fn=_interruptible,
         )
         assert follower.stdout is not None
-        assert follower.stdout.readline() == "line 0 \n"
+        assert follower.stdout.readline() == "line 0 you\n"
         follower.send_signal(signal.SIGINT)
         _rest, said = follower.communicate(timeout=240)
         assert follower.returncode == 130 and f"t9kjob stop {first}" in said, said
@@ -202,8 +258,19 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
         shown = lab.ask("GET", "jobs", name=first).json["jobs"]
         assert [job["phase"] for job in shown] == ["Running"]
         run("prune", "--finished-before", "0s", "--dry-run")
+        commands_in_a_job(run, first, folder)
+        cut_off = subprocess.Popen(
+            [*PROGRAM, "exec", first, "--home", str(folder / "home"), "--", "sh", "-c", "echo begun; exec sleep 86400"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert cut_off.stdout is not None and cut_off.stdout.readline() == "begun\n"
         assert first in run("stop", first).stdout
         run("wait", first, code=1)
+        _rest, said = cut_off.communicate(timeout=240)
+        assert cut_off.returncode == 255 and "no longer runs" in said, said
+        assert "does not run" in run("exec", first, "--", "true", code=1).stderr
         hold.touch()
         assert run("rerun", first, "-o", "name").stdout == f"{second}\n"
         run("wait", second)
@@ -260,6 +327,44 @@ def test_a_pipe_that_closes_is_no_error(folder: Path) -> None:
     )
     os.close(writer)
     assert done.returncode == 141, done.stderr
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_without_standard_streams(closed: str) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"{' '.join(PROGRAM)} completion bash {closed}"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("_T9KJOB_COMPLETE" in done.stdout) == (">&-" not in closed.replace("2>&-", ""))
+
+
+def test_the_code_of_a_git_repository(run: Run, folder: Path) -> None:
+    """A script of the user's own clone at the commit, and one that only the repository has."""
+    clone = folder / "clone"
+    (clone / "part").mkdir(parents=True)
+    (clone / "part" / "there.py").write_text("print('committed')")
+    git = ["git", "-C", str(clone), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"], ["remote", "add", "origin", str(clone)]):
+        subprocess.run([*git, *words], check=True)
+    (clone / "part" / "there.py").write_text("print('edited')")
+    address = f"file://{clone}"
+
+    def source(*words: str) -> tuple[str, dict[str, str]]:
+        spec = json.loads(run("submit", *words, "--dry-run", "-o", "json").stdout)["spec"]
+        return spec["entrypoint"]["value"], spec["source"]
+
+    script = str(clone / "part" / "there.py")
+    for given in (".", address):
+        value, found = source(script, "--git", given)
+        assert value == script and found["worktree"] == str(clone)
+        assert (found["address"], found["ref"], found["folder"]) == (address, "main", "part")
+    value, found = source("part/there.py", "--git", address, "--branch", "dev", "--git-folder", "lib", "--submodules")
+    assert (value, found["ref"], found["folder"], found["submodules"]) == ("part/there.py", "dev", "lib", True)
+    done = run("submit", "there.py", "--git", address, "--git-folder", "part", "--name", "git-1", *PLAIN, "--follow")
+    assert "committed" in done.stdout.splitlines()
+    assert "no git repository" in run("submit", "train.py", "--git", ".", code=1).stderr
+    assert "in no clone of" in run("submit", str(folder / "work" / "train.py"), "--git", address, code=1).stderr
+    assert "address" in run("submit", "train.py", "--git", "--upload-pack=x", code=1).stderr
 
 
 def test_a_folder_that_can_not_be_used_is_named(run: Run, folder: Path) -> None:

@@ -11,8 +11,9 @@ import click
 
 from ...core.errors import FieldError
 from ...core.translation import _, translated
-from ..base import Command, Place, duration, output_option, placed, run, t
+from ..base import Command, Place, output_option, placed, run, t
 from ..errors import say, show_checks
+from ..job_options import GIT, job_options
 from ..output import paint, plain, print_data
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         "t9kjob submit train.py -E kubeflow -n team-a --nodes 2 --gpus 8 --data imagenet:/data:ro",
         "t9kjob submit train.py --env OMP_NUM_THREADS=4 --env-from-secret WANDB_API_KEY=wandb:key",
         "t9kjob submit --module my_package.train --set run_policy.backoff_limit=0",
+        "t9kjob submit train.py -E kubeflow --git https://git.example.org/team/code.git --branch main",
         "t9kjob submit -f job.yaml --dry-run",
     ],
 )
@@ -51,30 +53,7 @@ if TYPE_CHECKING:
 )
 @click.option("--module", "-m", help=t(_("Run a module, as python -m does.")))
 @click.option("--command", help=t(_("Run a shell command.")))
-@click.option("--name", help=t(_("Name of the job.")))
-@click.option("--nodes", "--workers", type=click.IntRange(1), help=t(_("Number of nodes.")))
-@click.option(
-    "--procs", "--nproc-per-node", "processes", help=t(_("Processes per node, or “gpu” for one for each GPU."))
-)
-@click.option("--gpus", type=click.IntRange(0), help=t(_("GPUs per node.")))
-@click.option("--cpu", help=t(_("CPU cores per node.")))
-@click.option("--memory", help=t(_("Memory per node, such as 16Gi.")))
-@click.option("--image", help=t(_("Container image, in a cluster.")))
-@click.option("--kernel", help=t(_("Kernel whose Python runs the job, on this machine.")))
-@click.option("--working-dir", type=click.Path(), help=t(_("Working directory of the job.")))
-@click.option("--env", "-e", multiple=True, help=t(_("Variable NAME=VALUE, or NAME for the value that it has here.")))
-@click.option("--env-from-secret", "secrets", multiple=True, help=t(_("Variable from a secret: NAME=secret:key.")))
-@click.option(
-    "--data", "-d", "mounts", multiple=True, help=t(_("Volume: claim:/path, claim/folder:/path, claim:/path:ro."))
-)
-@click.option("--queue", help=t(_("Queue of the job.")))
-@click.option("--retry", "restarts", type=click.IntRange(0), help=t(_("Number of restarts after failures.")))
-@click.option("--deadline", "--running-timeout", callback=duration, help=t(_("Longest running time, such as 2h30m.")))
-@click.option("--paused", is_flag=True, help=t(_("Create the job paused.")))
-@click.option("--preset", help=t(_("Preset of the launch form.")))
-@click.option(
-    "--set", "values", multiple=True, help=t(_("Any field: run_policy.clean_up=All. The value is JSON or text."))
-)
+@job_options
 @click.option(
     "--dry-run", is_flag=True, help=t(_("Print the command or manifest with all checks, and create nothing."))
 )
@@ -183,10 +162,14 @@ def _read(place: Place, given: dict[str, Any]) -> tuple[Target, JobOptions]:
         raise click.UsageError(t(_("Name one of a file, --module, --command and -f.")))
     if command is not None and args:
         raise click.UsageError(t(_("A shell command takes no further words: write them into --command.")))
+    if given["git"] is None and any(given[name] for name in GIT):
+        raise click.UsageError(t(_("The options of a git repository need --git.")))
     deadline, preset = given.pop("deadline"), given.pop("preset")
     env = dict(_variable(word) for word in given.pop("env"))
     secrets = dict(_pair(word, "--env-from-secret") for word in given.pop("secrets"))
     values = dict(_pair(word, "--set") for word in given.pop("values"))
+    for name, option in (("labels", "--label"), ("annotations", "--annotation"), ("node_selector", "--selector")):
+        given[name] = dict(_pair(word, option) for word in given[name])
     from ...client.options import read_value
 
     processes = given.pop("processes")

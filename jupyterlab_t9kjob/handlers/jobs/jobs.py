@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from ...core.errors import BadRequest, JobError
+from ...core.errors import BadRequest
 from ...core.translation import _, listing
 from ..base import ApiHandler, guarded
 
@@ -68,6 +67,7 @@ class JobsHandler(ApiHandler):
     @guarded
     async def post(self) -> None:
         """Create a job, or with `dry_run` only validate it."""
+        from ...launch.creation import create
         from ..messages import CreateJob
 
         request = self.read(CreateJob)
@@ -75,21 +75,13 @@ class JobsHandler(ApiHandler):
         if request.dry_run:
             self.reply(await services.launch.preview(request))
             return
-        wanted = await services.launch.submission(request)
-        try:
-            job = await services.jobs.create(
-                wanted.spec,
-                engine=request.engine,
-                namespace=wanted.namespace,
-                request_id=request.request_id,
-                admit=partial(services.launch.admit, path=request.path),
-                edited=wanted.edited,
-                cloned_from=request.cloned_from,
-            )
-        except JobError as problem:
-            if wanted.edited is not None:
-                await services.launch.locate(problem, wanted.edited.text)
-            raise
+        job = await create(
+            services.launch,
+            services.jobs,
+            request,
+            request_id=request.request_id,
+            cloned_from=request.cloned_from,
+        )
         self.reply(job, 201)
 
 

@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.client.code_source import is_same
 from jupyterlab_t9kjob.client.form import Target, fill
 from jupyterlab_t9kjob.client.options import JobOptions, read_value, seconds_of, with_arguments
+from jupyterlab_t9kjob.client.pods import with_pod_options
+from jupyterlab_t9kjob.core.engine.info import EngineFacts
 from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec, TensorBoardSpec
+from jupyterlab_t9kjob.core.manifests import KINDS, parse, render
+from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec, Runtime, TensorBoardSpec
 from jupyterlab_t9kjob.launch.model import ReadManifestRequest, ScriptOption
 
 
@@ -55,8 +59,21 @@ def test_given_values_replace_those_of_the_form() -> None:
     job = JobOptions(
         nodes=2, processes=4, cpu="8", memory="16Gi", env={"A": "3"}, secrets={"TOKEN": "wandb:key"},
         mounts=["data/imagenet:/data:ro", "home:/home"], restarts=0, deadline_seconds=60, queue="gold", paused=True,
+        labels={"a": "1"}, annotations={"b": "2"}, node_selector={"disk": "ssd"}, priority_class="high",
+        tolerations=["all", "gpu:NoSchedule", "team=a:NoExecute,Equal", "spot"], scheduler="volcano", shm="2Gi",
+        pull_secrets=["registry"], pull_policy="Never", ttl_seconds=3600,
         values={"run_policy.clean_up": "All", "/labels/example.com~1team": "vision"},
     ).applied(filled)  # fmt: skip
+    assert job.scheduling.tolerations == [
+        {"operator": "Exists"},
+        {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
+        {"key": "team", "operator": "Equal", "value": "a", "effect": "NoExecute"},
+        {"key": "spot", "operator": "Exists"},
+    ]
+    assert (job.scheduling.node_selector, job.scheduling.priority_class) == ({"disk": "ssd"}, "high")
+    assert (job.scheduling.scheduler, job.annotations) == ("volcano", {"b": "2"})
+    assert (job.runtime.pull_secrets, job.runtime.pull_policy) == (["registry"], "Never")
+    assert job.shm is not None and job.shm.size_limit == "2Gi" and job.run_policy.ttl_seconds == 3600
     assert job.replica_specs[0].replicas == 2
     assert job.torchrun is not None and job.torchrun.proc_per_node == 4
     assert job.replica_specs[0].resources.memory.limit == "16Gi"
@@ -68,7 +85,41 @@ def test_given_values_replace_those_of_the_form() -> None:
     ]
     assert job.run_policy.backoff_limit == 0 and job.run_policy.active_deadline_seconds == 60
     assert job.run_policy.clean_up == "All" and job.scheduling.queue == "gold" and job.paused
-    assert job.labels == {"example.com/team": "vision"}
+    assert job.labels == {"a": "1", "example.com/team": "vision"}
+
+
+@pytest.mark.parametrize("kind", ["kubeflow", "t9k", "job"])
+def test_rdma_and_the_network_of_the_node_are_fields_of_the_pods(kind: str) -> None:
+    filled = spec(extra={}, runtime=Runtime(image="a"), replica_specs=[ReplicaSpec(replicas=2)])
+    job = with_pod_options(
+        filled, JobOptions(rdma=True, host_network=True), EngineFacts(manifest_kind=kind, has_pods=True)
+    )
+    form = KINDS[kind]
+    templates = form.templates(render(job, kind))
+    assert templates
+    for template in templates:
+        pod, container = template["spec"], template["spec"]["containers"][0]
+        assert container["resources"]["limits"]["rdma/hca"] == 1
+        assert container["securityContext"]["capabilities"]["add"] == ["IPC_LOCK"]
+        assert (pod["hostNetwork"], pod["dnsPolicy"]) == (True, "ClusterFirstWithHostNet")
+    read = parse(render(job, kind)).spec
+    assert render(read, kind) == render(job, kind)
+    with pytest.raises(FieldError, match="pods"):
+        with_pod_options(filled, JobOptions(rdma_resource="rdma/ib"), EngineFacts())
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("git@git.example.org:team/code.git", "https://git.example.org/team/code", True),
+        ("ssh://git@git.example.org:2222/team/code", "https://GIT.example.org/team/code/", True),
+        ("file:///srv/code.git", "file:///srv/code", True),
+        ("https://git.example.org/team/code", "https://git.example.org/team/other", False),
+        (None, "https://git.example.org/team/code", False),
+    ],
+)
+def test_a_repository_by_several_addresses(one: str | None, other: str, same: bool) -> None:
+    assert is_same(one, other) is same
 
 
 def test_one_process_for_each_gpu() -> None:
@@ -98,6 +149,8 @@ def test_directories_follow_the_name() -> None:
         (JobOptions(processes="many"), "/spec/torchrun/proc_per_node"),
         (JobOptions(mounts=["data"]), "/spec/mounts"),
         (JobOptions(secrets={"A": "b"}), "/spec/env"),
+        (JobOptions(tolerations=[":NoSchedule"]), "/spec/scheduling/tolerations"),
+        (JobOptions(clean_up="Some"), "/spec/run_policy/clean_up"),
         (JobOptions(values={"no.such": 1}), None),
         (JobOptions(values={"run_policy.backoff_limit": "x"}), "/spec/run_policy/backoff_limit"),
     ],
