@@ -34,7 +34,7 @@ async def test_files_that_are_hard_to_read(api: Api, jp_root_dir: Path, tmp_path
         "nested.py": (b"x = " + b"[" * 20_000 + b"]" * 20_000 + b"\n", False),
         "sums.py": (b"x = " + b"1 + " * 100_000 + b"1\n", False),
         "cycle.py": (b"import a\n" + PARSER.encode(), True),
-        "many.py": (_package(jp_root_dir, 1_000).encode(), True),
+        "many.py": (_package(jp_root_dir, 5_000).encode(), True),
     }
     for name, (data, expected) in files.items():
         (jp_root_dir / name).write_bytes(data)
