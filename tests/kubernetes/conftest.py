@@ -21,6 +21,7 @@ controller    session  `harness.ControllerProcess`: something turns PyTorchTrain
 older_dialect module   the same with the CRDs of the older dialect, while nobody else in the cluster wants the other
 api_server    test     `await api_server("stop")`, `("start")`: stops and starts it, with T9KJOB_TEST_CLUSTER
 kubeflow      session  skips where the cluster knows no PyTorchJob
+trainer       session  skips where the cluster knows no TrainJob, unless T9KJOB_TEST_CLUSTER can add Kubeflow Trainer
 start_lab     module   `start_lab(**traits)`: a `tests.local.lab.Lab`, a Jupyter server in a process of its own, with
                        the extension and `kube.kubeconfig`; its contents root is `volume.path`, which jobs see as
                        `/t9k/mnt`
@@ -30,9 +31,9 @@ open_page              `await open_page("stream")`; every answer is held against
 
 Environment: KUBECONFIG; T9KJOB_KUBECTL, the kubectl to call (words); T9KJOB_TEST_IMAGE; T9KJOB_TEST_VOLUMES, a folder
 that this machine and the nodes have at the same path (kind: `extraMounts`); T9KJOB_TEST_CLUSTER, what
-stops and starts the API server (words, to which `stop apiserver` is added); T9KJOB_BUILD_IMAGE, what builds an image
-of Debian 12 with its Python 3.11 (words, to which `NAME --copy SOURCE:PLACE…` is added, and `--apt PACKAGE…`), or
-T9KJOB_TEST_LAB_IMAGE, the name of one with JupyterLab and the wheel.
+stops and starts the API server (words, to which `stop apiserver` is added) and adds Kubeflow Trainer (`trainer`);
+T9KJOB_BUILD_IMAGE, what builds an image of Debian 12 with its Python 3.11 (words, to which `NAME --copy SOURCE:PLACE…`
+is added, and `--apt PACKAGE…`), or T9KJOB_TEST_LAB_IMAGE, the name of one with JupyterLab and the wheel.
 """
 
 from __future__ import annotations
@@ -100,7 +101,7 @@ def kube(
     for kind, made in (("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")):
         kube.until(kind, made, lambda found: found is not None)
     yield kube
-    for kind in ("pytorchtrainingjobs", "pytorchjobs", "jobs"):
+    for kind in ("pytorchtrainingjobs", "pytorchjobs", "trainjobs", "jobs"):
         if kube.knows(kind):
             kube.ask("DELETE", kube.path(kind), {"propagationPolicy": "Background"})
     kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})
@@ -170,6 +171,19 @@ def older_dialect(controller: ControllerProcess) -> Iterator[None]:
 def kubeflow(cluster: Kube) -> None:
     if not cluster.knows("pytorchjobs"):
         pytest.skip("cluster: it knows no PyTorchJob")
+
+
+@pytest.fixture(scope="session")
+def trainer(cluster: Kube) -> None:
+    """Have Kubeflow Trainer and JobSet in the cluster; they stay."""
+    with alone():
+        if cluster.knows("trainjobs"):
+            return
+        words = os.environ.get("T9KJOB_TEST_CLUSTER")
+        if not words:
+            pytest.skip("cluster: it knows no TrainJob, and nothing is named that adds it (T9KJOB_TEST_CLUSTER)")
+        added = subprocess.run([*shlex.split(words), "trainer"], capture_output=True, text=True)
+        assert added.returncode == 0, added.stdout + added.stderr
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from tests.kubernetes.harness import ROOT, Kube
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio, pytest.mark.usefixtures("controller", "kubeflow")]
 
 RECIPES = ROOT / "examples" / "kubernetes"
-JOBS = {"pytorchtrainingjobs", "pytorchjobs"}
+JOBS = {"pytorchtrainingjobs", "pytorchjobs", "trainjobs"}
 
 
 CLUSTER_WIDE = " (`rbac-cluster.yaml`)"
@@ -215,7 +215,7 @@ async def until_in_log(bench: Bench, job: Running, found: Callable[[LogFile], An
 
 
 STOPS: dict[str, Callable[[Bench, Running], Awaitable[None]]] = {
-    "`list`, `watch` on `pytorchtrainingjobs`, `pytorchjobs`": no_jobs,
+    "`list`, `watch` on `pytorchtrainingjobs`, `pytorchjobs`, `trainjobs`": no_jobs,
     "`create`": no_create,
     "`get`": no_get,
     "`patch`": no_patch,

@@ -139,7 +139,15 @@ test.describe('in a language that nobody speaks', () => {
 /** Names and paths in these tests, units, and names that no language changes. */
 const NAMES = [
   ...['fails', 'trains', 'finetune', 'runs', '.py', 'Python 3', 'ipykernel'],
-  ...['T9k', 'Kubeflow', 'TensorBoard', 'PyTorch', 'Jupyter', 'torchrun'],
+  ...[
+    'T9k',
+    'Kubeflow Trainer',
+    'Kubeflow',
+    'TensorBoard',
+    'PyTorch',
+    'Jupyter',
+    'torchrun'
+  ],
   ...['GiB', 'MiB', 'GPU', 'CPU', 'YAML', 'A100 80 GB', 'H100 80 GB', 'A100'],
   ...['WANDB_PROJECT', 'worker-0', '/work'],
   ...['passes over the data', 'peak learning rate', '--model_name'],

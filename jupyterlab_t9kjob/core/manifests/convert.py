@@ -98,7 +98,7 @@ def render(
     form = KINDS[kind]
     manifest = _full(form, spec)
     try:
-        read = _read(form, _canonical(form, _checked(manifest, form, Notes())), Notes())
+        read = _read(form, _canonical(form, _complete(form, _checked(manifest, form, Notes()))), Notes())
     except ManifestError as error:
         message = _("The extra content breaks the manifest: {error}", error=error.message)
         raise FieldError(message, field="/spec/extra", hint=_("Change or remove it.")) from error
@@ -116,7 +116,7 @@ def render(
 
 def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
     manifest: dict[str, Any] = apply(form.build(diagnosed(running(spec))), spec.extra)
-    return manifest
+    return form.sayable(manifest)
 
 
 # -- to a spec ---------------------------------------------------------------------------------------------------------
@@ -145,7 +145,7 @@ def parse(manifest: Any, *, dialect: Any = None) -> Parsed:
     form = KINDS[kind]
     checked = _checked(manifest, form, notes)
     notes.checks += form.translate(checked, form.usual if dialect is None else dialect)[1].checks
-    checked = form.translate(checked, form.usual)[0]
+    checked = _inner(form, checked)
     metadata = checked["metadata"]
     name, namespace = metadata.get("name"), metadata.get("namespace")
     ours = take_ours(form, checked)
@@ -173,8 +173,7 @@ def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
     """
     kind = kind_of(manifest, Notes())
     form = KINDS[kind]
-    checked = _checked(manifest, form, Notes())
-    checked = form.translate(checked, form.usual)[0]
+    checked = _inner(form, _checked(manifest, form, Notes()))
     take_ours(form, checked)
     checked["metadata"].pop("namespace", None)
     there = _said(diff(_settled(form, spec) or {}, _canonical(form, checked)))
@@ -231,11 +230,38 @@ def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
 
 
 def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, Any]:
-    """Check the types of a manifest's fields; return a copy without nulls and without fields that a cluster sets."""
+    """Check the types of a manifest's fields; return a copy without nulls and without fields that a cluster sets.
+
+    Parameters
+    ----------
+    manifest
+        A manifest as written, or in the form of the kind's own functions.
+    form
+        Its kind.
+    notes
+        Collects a warning for each unknown field.
+    """
     result = shapes.without_nulls(manifest)
     result.pop("status", None)
     shapes.check(result, form.shape, notes)
-    spec = result.get("spec")
+    metadata = {
+        key: value
+        for key, value in result.get("metadata", {}).items()
+        if key in ("name", "generateName", "namespace", "labels", "annotations") or key not in shapes.METADATA
+    }
+    metadata.get("annotations", {}).pop(LAST_APPLIED, None)
+    return {"apiVersion": form.api_version, "kind": form.kind, **_without(result, "apiVersion", "kind"),
+            "metadata": metadata}  # fmt: skip
+
+
+def _inner(form: Format, checked: dict[str, Any]) -> dict[str, Any]:
+    """Return a checked manifest in the dialect of the kind's own functions."""
+    return _complete(form, form.translate(checked, form.usual if form.inner is None else form.inner)[0])
+
+
+def _complete(form: Format, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest whose replica types have names, if the kind names them; refuse one without containers."""
+    spec = manifest.get("spec")
     if spec is None or not spec.get(form.replicas):
         field = f"/manifest/spec/{form.replicas}"
         part = _("This looks like a part of a manifest; paste all of it.")
@@ -252,14 +278,7 @@ def _checked(manifest: dict[str, Any], form: Format, notes: Notes) -> dict[str, 
             raise ManifestError(message, code="NoContainer", field=field)
         if form.listed_by and form.listed_by not in group:
             group[form.listed_by] = "worker"
-    metadata = {
-        key: value
-        for key, value in result.get("metadata", {}).items()
-        if key in ("name", "generateName", "namespace", "labels", "annotations") or key not in shapes.METADATA
-    }
-    metadata.get("annotations", {}).pop(LAST_APPLIED, None)
-    return {"apiVersion": form.api_version, "kind": form.kind, **_without(result, "apiVersion", "kind"),
-            "metadata": metadata}  # fmt: skip
+    return manifest
 
 
 def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -332,7 +351,7 @@ def _test(form: Format, read: JobSpec, log_dir: str | None) -> Callable[[JobSpec
 def _settled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
     """Return the canonical manifest of a spec; None if the spec's extra content breaks it."""
     try:
-        return _canonical(form, _checked(_full(form, spec), form, Notes()))
+        return _canonical(form, _complete(form, _checked(_full(form, spec), form, Notes())))
     except ManifestError:
         return None
 

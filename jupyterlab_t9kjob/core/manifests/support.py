@@ -57,10 +57,12 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
         The cluster's dialect of the kind, which may lack some fields; None for the usual one.
     """
     form = KINDS[kind]
+    dialect = form.usual if dialect is None else dialect
     order = {"error": 0, "warning": 1, "hint": 2, "passed": 3}
     checks = [
         *unsupported(spec, form.capabilities),
-        *form.problems(spec, form.usual if dialect is None else dialect),
+        *form.problems(spec, dialect),
+        *form.unsayable(apply(form.build(spec), spec.extra), spec, dialect),
         *_metadata(spec),
         *_programs(spec, kind),
         *_sizes(spec),
@@ -84,7 +86,7 @@ def _metadata(spec: JobSpec) -> Iterator[Check]:
 
 def _programs(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     for index, group in enumerate(spec.replica_specs):
-        if not (group.runtime or spec.runtime).image:
+        if KINDS[kind].needs_image and not (group.runtime or spec.runtime).image:
             field = f"/spec/replica_specs/{index}/runtime/image" if group.runtime else "/spec/runtime/image"
             message = _("A job in a cluster needs an image.")
             yield _error("NoImage", message, field, _("Choose one that has the PyTorch that the script needs."))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import anyio
 
@@ -18,7 +18,7 @@ from ...core.errors import Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
 from ...core.log_sources import LogFile
-from ...core.manifests import CURRENT, KINDS, Dialect
+from ...core.manifests import KINDS
 from ...core.manifests.names import SWEEP_VERDICT
 from ...core.manifests.schema import KindSchema
 from ...core.spec import JobSpec
@@ -226,12 +226,13 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster):
         restricted = await self._standards.of(api, namespace) == "restricted"
         return replace(lab, security=lab.security.model_copy(update={"restricted": restricted}))
 
-    async def dialect(self) -> Dialect | None:
+    async def dialect(self) -> Any:
         """Return the cluster's dialect of the kind; None for a kind with one dialect."""
         if not self._kind.dialects:
             return None
         await self._cluster.discovered()
-        return found.dialect if (found := self._cluster.found(self._kind)) is not None else CURRENT
+        found = self._cluster.found(self._kind)
+        return found.dialect if found is not None else KINDS[self._kind.manifests].usual
 
     async def manifest_schema(self) -> KindSchema:
         """Return the schema of the kind's manifests in the cluster."""

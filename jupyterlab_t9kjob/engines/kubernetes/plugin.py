@@ -11,11 +11,17 @@ from .objects.indexed_job import IndexedJob
 from .objects.kinds import JobKind
 from .objects.kubeflow import Kubeflow
 from .objects.t9k import T9k
+from .objects.trainjob import TrainJob
 
 
 def make_t9k(context: EngineContext) -> Engine | None:
     """Make the engine for PyTorchTrainingJobs of T9k; None if the trait `kubernetes` is off."""
     return _make(T9k(), context)
+
+
+def make_trainer(context: EngineContext) -> Engine | None:
+    """Make the engine for TrainJobs of Kubeflow Trainer; None if the trait `kubernetes` is off."""
+    return _make(TrainJob(), context)
 
 
 def make_kubeflow(context: EngineContext) -> Engine | None:

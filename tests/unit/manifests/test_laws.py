@@ -35,7 +35,7 @@ contexts = st.builds(
 )
 
 
-@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job"])
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job", "trainjob"])
 @slow
 @given(data=st.data())
 def test_a_spec_survives_its_manifest(kind: Kind, data: st.DataObject) -> None:
@@ -63,7 +63,7 @@ def test_a_spec_survives_the_older_spelling(data: st.DataObject) -> None:
     assert parse(manifest).spec == spec
 
 
-@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job"])
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job", "trainjob"])
 @slow
 @given(data=st.data())
 def test_yaml_reads_back_as_the_same_manifest(kind: Kind, data: st.DataObject) -> None:

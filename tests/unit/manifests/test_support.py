@@ -47,14 +47,16 @@ def test_every_engine_says_of_every_capability_whether_it_has_it() -> None:
 
 
 GROUP = "/spec/replica_specs/0"
-BOTH = {"kubeflow": "error", "job": "error"}
+BOTH = {"kubeflow": "error", "job": "error", "trainjob": "error"}
 ALL_BUT_T9K = {**BOTH, "local": "error"}
-HINTS = {"kubeflow": "hint", "job": "hint", "local": "hint"}
+HINTS = {"kubeflow": "hint", "job": "hint", "trainjob": "hint", "local": "hint"}
+FIXED = {"job": "error", "trainjob": "error", "local": "error"}
 # What a kind of manifest can't express, and the level of the check that says so.
 CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"replica_specs": [{"scaling_weight": 1}]}, HINTS, f"{GROUP}/scaling_weight"),
-    ({"elastic": {"min": 1, "max": 1}}, {"job": "error", "local": "error"}, "/spec/elastic"),
-    ({"run_policy": {"ttl_seconds": 1}}, {"t9k": "error", "local": "error"}, "/spec/run_policy/ttl_seconds"),
+    ({"elastic": {"min": 1, "max": 1}}, FIXED, "/spec/elastic"),
+    ({"run_policy": {"ttl_seconds": 1}}, {"t9k": "error", "trainjob": "error", "local": "error"},
+     "/spec/run_policy/ttl_seconds"),
     ({"resume": [{"type": "worker", "args": []}]}, BOTH, "/spec/resume/0"),
     ({"resume": [{"type": "worker", "skip_init": True}]}, ALL_BUT_T9K, "/spec/resume/0"),
     ({"debug": {"worker": {"skip_init": True}}}, ALL_BUT_T9K,
@@ -68,7 +70,7 @@ CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"env": [{"name": "A", "secret": {"name": "s", "key": "k"}}]}, {"local": "error"}, "/spec/env/0"),
     ({"tensorboard": {"log_dirs": ["/w/x"], "cluster": {}}, "mounts": [{"claim": "c", "mount_path": "/w"}]},
      HINTS, "/spec/tensorboard/cluster"),
-    ({"replica_specs": [{"restart_policy": "Always"}]}, {"job": "error", "local": "error"}, f"{GROUP}/restart_policy"),
+    ({"replica_specs": [{"restart_policy": "Always"}]}, FIXED, f"{GROUP}/restart_policy"),
     ({"replica_specs": [{"type": "a"}, {"type": "b"}, {"type": "c"}]}, BOTH, "/spec/replica_specs"),
     ({"source": {"kind": "snapshot", "folder": "/w"}}, {}, "/spec/source"),
     ({"extra": {"spec": {"new": 1}}}, {"local": "hint"}, "/spec/extra"),

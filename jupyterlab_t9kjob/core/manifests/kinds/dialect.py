@@ -51,6 +51,11 @@ class Dialect:
     pause: bool = True
     certain: bool = True
 
+    @property
+    def is_older(self) -> bool:
+        """True for the older spelling of switches."""
+        return self.switch == "enable"
+
     @classmethod
     def from_schema(cls, document: Any) -> Dialect:
         """Return the dialect of a cluster.
@@ -66,17 +71,17 @@ class Dialect:
         Dialect
             The current dialect with `certain` False if the document does not contain the kind's fields.
         """
-        for schema in _schemas(document):
-            spec = _property(schema, "spec")
-            torchrun = _properties(_property(spec, "torchrunConfig"))
+        for schema in schemas_of(document, GROUP, KIND):
+            spec = child_schema(schema, "spec")
+            torchrun = properties_of(child_schema(spec, "torchrunConfig"))
             if not torchrun.keys() & {"enabled", "enable"}:
                 continue
-            board = _properties(_property(spec, "tensorboardSpec"))
+            board = properties_of(child_schema(spec, "tensorboardSpec"))
             return cls(
                 switch="enabled" if "enabled" in torchrun else "enable",
-                elastic="elastic" in _properties(spec) or "minNodes" not in torchrun,
+                elastic="elastic" in properties_of(spec) or "minNodes" not in torchrun,
                 log_dir="logDir" in board or "trainingLogFilesets" not in board,
-                pause="pause" in _properties(_property(spec, "runMode")),
+                pause="pause" in properties_of(child_schema(spec, "runMode")),
             )
         return cls(certain=False)
 
@@ -308,8 +313,16 @@ def total_replicas(spec: dict[str, Any]) -> int:
     return sum(group.get("replicas", 1) for group in spec.get("replicaSpecs", []))
 
 
-def _schemas(document: Any) -> Iterator[dict[str, Any]]:
-    """Yield the kind's schemas in an OpenAPI document or a CustomResourceDefinition."""
+def schemas_of(document: Any, group: str, kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the schemas of a kind in an OpenAPI document or a CustomResourceDefinition.
+
+    Parameters
+    ----------
+    document
+        The document; anything else has none.
+    group, kind
+        The kind.
+    """
     if not isinstance(document, dict):
         return
     if document.get("kind") == "CustomResourceDefinition":
@@ -320,16 +333,26 @@ def _schemas(document: Any) -> Iterator[dict[str, Any]]:
     schemas = {**_dict(document.get("definitions")), **_dict(_dict(document.get("components")).get("schemas"))}
     for schema in schemas.values():
         kinds = _dict(schema).get("x-kubernetes-group-version-kind")
-        for kind in kinds if isinstance(kinds, list) else []:
-            if _dict(kind).get("group") == GROUP and _dict(kind).get("kind") == KIND:
+        for one in kinds if isinstance(kinds, list) else []:
+            if _dict(one).get("group") == group and _dict(one).get("kind") == kind:
                 yield schema
 
 
-def _property(schema: dict[str, Any], name: str) -> dict[str, Any]:
-    return _dict(_properties(schema).get(name))
+def child_schema(schema: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the schema of a field of an object; an empty one if there is none.
+
+    Parameters
+    ----------
+    schema
+        Schema of the object.
+    name
+        The field.
+    """
+    return _dict(properties_of(schema).get(name))
 
 
-def _properties(schema: dict[str, Any]) -> dict[str, Any]:
+def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schemas of an object's fields, by name."""
     return _dict(schema.get("properties"))
 
 

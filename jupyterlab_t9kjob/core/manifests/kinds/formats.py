@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from ...checks import Capability, Check
 from ...spec import JobSpec
@@ -20,12 +20,40 @@ def _as_it_is(manifest: dict[str, Any], _dialect: Any) -> tuple[dict[str, Any], 
     return manifest, Notes()
 
 
+def _all_sayable(_manifest: dict[str, Any], _spec: JobSpec, _dialect: Any) -> Iterable[Check]:
+    return ()
+
+
+def _all_of_it(manifest: dict[str, Any]) -> dict[str, Any]:
+    return manifest
+
+
+def _one_dialect(_schema: Any) -> None:
+    return None
+
+
 def _no_words(_spec: JobSpec) -> list[str]:
     return []
 
 
 def _no_problem(_spec: JobSpec, _dialect: Any) -> Iterable[Check]:
     return ()
+
+
+class Spelling(Protocol):
+    """What the engines ask of a dialect."""
+
+    @property
+    def certain(self) -> bool:
+        """True if the dialect was found in the cluster's schema. Otherwise a dry run precedes each creation."""
+
+    @property
+    def pause(self) -> bool:
+        """True if jobs can be paused."""
+
+    @property
+    def is_older(self) -> bool:
+        """True if the page is to say that the cluster uses an older spelling."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +85,28 @@ class Format:
         Field that identifies the items of `replicas`; None if `replicas` is an object.
     problems
         Returns the problems of a spec that only this kind has, in a dialect.
+    unsayable
+        Returns the problems of a job's manifest in the dialect `inner`, and of its spec: fields that a cluster's
+        dialect does not have. It may change the manifest.
     own_options
         Options of torchrun that jobs of this kind set themselves, in addition to those of all kinds.
     launcher
         Returns the words that the kind's controller puts before the arguments of a training container.
     sets_unbuffered
         True if the kind's controller sets ``PYTHONUNBUFFERED`` itself.
+    needs_image
+        False if a job without an image has one: that of its template in the cluster.
     usual
         Dialect that is assumed until a cluster's schema was read; None for a kind with one dialect.
+    inner
+        Dialect in which `build`, `canonical`, `read` and `templates` have manifests, if no cluster uses it; None for
+        the usual one.
+    sayable
+        Removes from a manifest in the dialect `inner` what no cluster's dialect can say, so that it reads back as it
+        was made.
+    dialect_of
+        Returns the dialect of a cluster, from the schema of the kind in it (None: the schema can't be read). A dialect
+        has the attributes of `Spelling`.
     translate
         Translates a manifest to a dialect, and returns notes about the changes.
     """
@@ -84,10 +126,15 @@ class Format:
     listed_by: str | None = None
     single: bool = False
     problems: Callable[[JobSpec, Any], Iterable[Check]] = _no_problem
+    unsayable: Callable[[dict[str, Any], JobSpec, Any], Iterable[Check]] = _all_sayable
     own_options: tuple[str, ...] = ()
     launcher: Callable[[JobSpec], list[str]] = _no_words
     sets_unbuffered: bool = False
+    needs_image: bool = True
     usual: Any = None
+    inner: Any = None
+    sayable: Callable[[dict[str, Any]], dict[str, Any]] = _all_of_it
+    dialect_of: Callable[[Any], Spelling | None] = _one_dialect
     translate: Callable[[dict[str, Any], Any], tuple[dict[str, Any], Notes]] = _as_it_is
 
 

@@ -18,15 +18,16 @@ from ..entrypoints import Argv, plain_argv, program_from_plain, program_of, work
 from ..model import Notes
 from ..names import ENGINE, KUEUE_QUEUE
 from .launcher import (
-    HOST,
     LAUNCHER,
     LONE_ENDPOINT,
     canonical_command,
     command_in,
+    hosted_by_index,
     launched_words,
     launcher_options,
     read_launched,
     read_launcher,
+    without_shell,
 )
 from .pod_template import build_template, compact
 from .template_reader import read_groups, read_metadata, read_template, whole
@@ -45,12 +46,6 @@ MOST_BACKOFF: Final = 2**31 - 1
 INDEX_ANNOTATION: Final = "batch.kubernetes.io/job-completion-index"
 RETRIED: Final = (130, 137, 138, 143)
 """Exit codes after which the policy ``ExitCode`` restarts a replica, as on T9k."""
-JOIN_SECONDS: Final = 600
-"""Time for which a replica waits for the first one, which may still pull its image. torchrun's own `join_timeout` is as
-long, but it gives up a rendezvous that does not answer after 60 s [torch 2.13]."""
-# The controller sets JOB_COMPLETION_INDEX. torchrun takes only 0 and 1 for is_host.
-_HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)),read_timeout={JOIN_SECONDS} "$@"'
-_SHELL: Final = ("-c", _HOSTED, LAUNCHER)
 _FAILS: Final = [
     {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
     {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": list(RETRIED)}},
@@ -75,7 +70,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
     by_code = group.restart_policy == "ExitCode"
     template = build_template(spec, group, _argv(spec, group))
     for container in template["spec"]["containers"]:
-        container["env"] = [*world_env(spec.name, replicas, container.get("env", [])), *container.get("env", [])]
+        container["env"] = [*world_env(_host(spec.name), replicas, container.get("env", [])), *container.get("env", [])]
     pod = {"restartPolicy": "Never" if never or by_code else "OnFailure"}
     if replicas > 1:
         pod["subdomain"] = spec.name
@@ -104,13 +99,13 @@ def build(spec: JobSpec) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def world_env(name: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def world_env(host: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the variables by which ``init_process_group`` finds the other replicas of a job without torchrun.
 
     Parameters
     ----------
-    name
-        Name of the job.
+    host
+        Host name of the first replica.
     replicas
         Number of replicas.
     own
@@ -118,13 +113,18 @@ def world_env(name: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[
     """
     index = {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX_ANNOTATION}']"}}
     entries: list[dict[str, Any]] = [
-        {"name": "MASTER_ADDR", "value": f"{name}-0.{name}" if replicas > 1 else "localhost"},
+        {"name": "MASTER_ADDR", "value": host if replicas > 1 else "localhost"},
         {"name": "MASTER_PORT", "value": str(PORT)},
         {"name": "WORLD_SIZE", "value": str(replicas)},
         {"name": "RANK", "valueFrom": index},
     ]
     taken = {entry.get("name") for entry in own}
     return [entry for entry in entries if entry["name"] not in taken]
+
+
+def _host(name: str) -> str:
+    """Return the host name of a job's first replica."""
+    return f"{name}-0.{name}"
 
 
 def _argv(spec: JobSpec, group: ReplicaSpec) -> Argv:
@@ -136,9 +136,9 @@ def _argv(spec: JobSpec, group: ReplicaSpec) -> Argv:
     if spec.torchrun is None:
         return plain_argv(program, cwd)
     lone = spec.total_replicas == 1
-    endpoint = LONE_ENDPOINT if lone else f"{spec.name}-0.{spec.name}:{PORT}"
+    endpoint = LONE_ENDPOINT if lone else f"{_host(spec.name)}:{PORT}"
     words = [*launcher_options(spec, endpoint, []), *launched_words(program, cwd)]
-    return Argv([LAUNCHER], words) if lone else Argv(["sh"], [*_SHELL, *words])
+    return Argv([LAUNCHER], words) if lone else hosted_by_index(words)
 
 
 # -- canonical form ----------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     spec = manifest["spec"]
     replicas = whole(spec.get("parallelism"), 1, 10_000) or 1
     part = read_template(_without_world(spec["template"], manifest["metadata"]["name"], replicas), None)
-    torchrun, program = read_launcher(_without_shell(part.argv), part.working_dir) if launcher else (None, None)
+    torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
     part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
     group = ReplicaSpec(type=TYPE, replicas=replicas, restart_policy=_read_policy(spec))
     fields = {**read_metadata(manifest), **read_groups([(group, part)])}
@@ -242,16 +242,9 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     return fields
 
 
-def _without_shell(argv: Argv) -> Argv:
-    """Return torchrun's own command line for one that a shell completes in the pod."""
-    if argv.command == ["sh"] and tuple(argv.args[: len(_SHELL)]) == _SHELL:
-        return Argv([LAUNCHER], argv.args[len(_SHELL) :])
-    return argv
-
-
 def _without_world(template: dict[str, Any], name: str, replicas: int) -> dict[str, Any]:
     """Return a template without the variables of `world_env`."""
-    ours = world_env(name, replicas, [])
+    ours = world_env(_host(name), replicas, [])
     result = deepcopy(template)
     for container in result.get("spec", {}).get("containers", []):
         entries = container.get("env", [])

@@ -32,7 +32,16 @@ def _problems(spec: JobSpec, _dialect: Any) -> Iterator[Check]:
         yield Check(level="error", code="Unsupported", message=message, field="/spec/replica_specs/1", hint=hint)
 
 
-def _take_templates(extra: dict[str, Any], spec: JobSpec) -> tuple[Patch, Patch]:
+def take_template(extra: dict[str, Any], spec: JobSpec) -> tuple[Patch, Patch]:
+    """Remove the patch of the only pod template from extra content; see `Format.take_templates`.
+
+    Parameters
+    ----------
+    extra
+        Extra content of a spec; it is changed.
+    spec
+        The job.
+    """
     fields = extra.get("spec")
     if not isinstance(fields, dict) or not isinstance(fields.get("template"), dict):
         return None, None
@@ -61,7 +70,7 @@ JOB: Final = Format(
     indexed_job.read,
     indexed_job.templates,
     capabilities(_CAPABILITIES),
-    _take_templates,
+    take_template,
     _put_templates,
     single=True,
     problems=_problems,

@@ -24,6 +24,12 @@ LONE_ENDPOINT: Final = "localhost:0"
 """Rendezvous of a job with one replica."""
 HOST: Final = "--rdzv_conf=is_host="
 _FIRST: Final = "--nnodes="
+JOIN_SECONDS: Final = 600
+"""Time for which a replica waits for the first one, which may still pull its image. torchrun's own `join_timeout` is as
+long, but it gives up a rendezvous that does not answer after 60 s [torch 2.13]."""
+# The Job controller sets JOB_COMPLETION_INDEX. torchrun takes only 0 and 1 for is_host.
+_HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)),read_timeout={JOIN_SECONDS} "$@"'
+_SHELL: Final = ("-c", _HOSTED, LAUNCHER)
 
 
 def launcher_options(spec: JobSpec, endpoint: str, host: list[str]) -> list[str]:
@@ -71,6 +77,21 @@ def launched_words(program: Program, cwd: str | None) -> list[str]:
     """
     mode = [NO_PYTHON] if program.entrypoint.kind == "command" else []
     return [*mode, *words_of(program, cwd)]
+
+
+def hosted_by_index(words: list[str]) -> Argv:
+    """Return the command that starts torchrun in the pods of an Indexed Job, of which the first hosts the rendezvous.
+
+    One pod template holds for all pods, so a shell computes in each pod whether it is the first.
+    """
+    return Argv(["sh"], [*_SHELL, *words])
+
+
+def without_shell(argv: Argv) -> Argv:
+    """Return torchrun's own command line for one of `hosted_by_index`; any other command unchanged."""
+    if argv.command == ["sh"] and tuple(argv.args[: len(_SHELL)]) == _SHELL:
+        return Argv([LAUNCHER], argv.args[len(_SHELL) :])
+    return argv
 
 
 def read_launcher(argv: Argv, cwd: str | None) -> tuple[Torchrun | None, Program | None]:

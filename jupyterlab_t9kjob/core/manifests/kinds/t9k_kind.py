@@ -84,5 +84,6 @@ T9K: Final = Format(
     listed_by="type",
     launcher=t9k.launcher,
     usual=CURRENT,
+    dialect_of=Dialect.from_schema,
     translate=translate,
 )

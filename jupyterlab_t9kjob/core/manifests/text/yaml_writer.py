@@ -13,6 +13,7 @@ _FIRST: Final = (
     "type", "name", "generateName", "namespace", "labels", "annotations",
     "enabled", "enable",
     "spec",
+    "runtimeRef", "numNodes", "numProcPerNode", "trainer", "manager", "targetJobs",
     "torchrunConfig", "nprocPerNode", "elastic", "elasticPolicy", "replicaSpecs", "pytorchReplicaSpecs",
     "Master", "Worker",
     "replicas", "restartPolicy", "scalingWeight", "template",

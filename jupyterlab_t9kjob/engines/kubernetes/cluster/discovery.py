@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ....core.engine.info import RuntimeImage
-from ....core.manifests import CURRENT, Dialect
+from ....core.manifests import KINDS
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.errors import timed_out
@@ -36,7 +36,7 @@ class Found:
     Attributes
     ----------
     dialect
-        Spelling of the fields of a PyTorchTrainingJob.
+        Spelling of the kind's fields; None for a kind with one spelling.
     strict
         True if a create with strict field validation refuses every field that the schema lacks. Otherwise a dry run
         comes first.
@@ -44,7 +44,7 @@ class Found:
         Version of the schema: changes whenever the schema does. Empty if the API server names none.
     """
 
-    dialect: Dialect = CURRENT
+    dialect: Any = None
     strict: bool = True
     schema: str = ""
 
@@ -116,9 +116,9 @@ async def find_kind(api: KubeApi, kind: JobKind, version: str | None, known: Fou
     if known is not None and address and known.schema == address:
         return known
     document = await read_schema(api, kind)
-    dialect = Dialect.from_schema(document) if kind.dialects else CURRENT
+    dialect = KINDS[kind.manifests].dialect_of(document)
     strict = is_at_least(version, STRICT_SINCE) and document is not None and not _keeps_unknown(document, kind)
-    return Found(dialect=dialect, strict=strict and dialect.certain, schema=address)
+    return Found(dialect=dialect, strict=strict and (dialect is None or dialect.certain), schema=address)
 
 
 async def served_groups(api: KubeApi) -> dict[str, list[str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ....core.engine.info import ClusterInfo
-from ....core.manifests import CURRENT
 from ....core.translation import Text, _
 from ..objects.kinds import JobKind
 from .connection import Cluster
@@ -44,6 +43,6 @@ def _found(kind: JobKind, found: Found | None) -> Text:
     if found is None:
         return _("nothing for this engine")
     version = f"{kind.group}/{kind.version}"
-    if found.dialect.switch != CURRENT.switch:
+    if found.dialect is not None and found.dialect.is_older:
         return _("{kind} of {version}, in its older spelling", kind=kind.kind, version=version)
     return _("{kind} of {version}", kind=kind.kind, version=version)

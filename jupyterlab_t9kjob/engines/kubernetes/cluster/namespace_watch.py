@@ -14,8 +14,9 @@ from ....core.checks import Capability
 from ..client.api import Json, KubeApi
 from ..client.watch.informer import Informer
 from ..objects.events import uid_of
-from ..objects.kinds import JobKind, selector_of
+from ..objects.kinds import JobKind, NamesJobs, selector_of
 from .discovery import QUEUEING, Found
+from .named_jobs import NamedJobs, created_at, named_key
 from .permissions import allowed
 from .pod_fields import PodKeeper, kept_pod
 from .queue_objects import Queueing
@@ -109,6 +110,7 @@ class NamespaceWatch:
         self._owner_of: dict[str, tuple[str, str]] = {}
         self._pods_seen: dict[str, set[str]] = {}
         self._events_of: dict[str, dict[str, Json]] = {}
+        self._names = NamedJobs()
         core = f"/api/v1/namespaces/{name}"
         state_changed = self._state_changed
         self._keeper = PodKeeper()
@@ -217,7 +219,9 @@ class NamespaceWatch:
             Uids of further pods of the job.
         """
         objects = {uid, *self._pods_seen.get(uid, ()), *pods, *self.queueing.about(uid)}
-        return [event for each in objects for event in self._events_of.get(each, {}).values()]
+        found = [event for each in objects for event in self._events_of.get(each, {}).values()]
+        named, since = self._names.of(uid)
+        return [*found, *(event for event in self._events_of.get(named, {}).values() if created_at(event) >= since)]
 
     def forget(self, uid: str) -> None:
         """Drop the pods of a deleted job."""
@@ -233,6 +237,7 @@ class NamespaceWatch:
             self._claim(sink, after)
             sink.job_changed(self.name, after)
         elif before is not None:
+            self._names.forget(before["metadata"]["uid"])
             sink.job_gone(self.name, before["metadata"]["uid"])
 
     def _pod_changed(self, before: Json | None, after: Json | None) -> None:
@@ -242,6 +247,7 @@ class NamespaceWatch:
         elif before is not None:
             uid = before["metadata"]["uid"]
             self._keeper.forget(uid)
+            self._names.drop(uid)
             owner = self._owner_of.get(uid)
             if owner is not None:
                 engine, job = owner
@@ -253,8 +259,12 @@ class NamespaceWatch:
                     self.forget(job)  # The job was deleted before its pods.
 
     def _claim(self, sink: Sink, manifest: Json) -> None:
-        """Assign the pods that a job's status names to the job."""
+        """Assign the pods that a job's status names to the job, and those that name the job."""
         owner = (sink.kind.engine, manifest["metadata"]["uid"])
+        if isinstance(sink.kind, NamesJobs):
+            for uid in self._names.add(sink.kind.engine, manifest):
+                if uid in self.pods.objects and uid not in self._owner_of:
+                    self._give(owner, self.pods.objects[uid])
         for uid in sink.kind.pod_uids(manifest):
             if self._owner_of.setdefault(uid, owner) == owner and uid in self.pods.objects:
                 self._give(owner, self.pods.objects[uid])
@@ -266,9 +276,19 @@ class NamespaceWatch:
             unpacked = kept_pod(pod)
             owners = ((engine, sink.kind.owner_of(unpacked)) for engine, sink in self._sinks.items())
             owner = next(((engine, job) for engine, job in owners if job is not None), None)
+            if owner is None:
+                owner = next(
+                    filter(None, (self._owner_by_name(sink.kind, unpacked) for sink in self._sinks.values())), None
+                )
         if owner is not None:
             self._give(owner, pod)
             self._touch(owner)
+
+    def _owner_by_name(self, kind: JobKind, pod: Json) -> tuple[str, str] | None:
+        """Return the job of a kind whose name a pod has; None if it has none, or the job is not known yet."""
+        name = kind.job_name_of(pod) if isinstance(kind, NamesJobs) else None
+        uid = self._names.owner_of(kind.engine, name, pod) if name is not None else None
+        return None if uid is None else (kind.engine, uid)
 
     def _give(self, owner: tuple[str, str], pod: Json) -> None:
         uid, job = pod["metadata"]["uid"], owner[1]
@@ -279,6 +299,9 @@ class NamespaceWatch:
     def _event_changed(self, before: Json | None, after: Json | None) -> None:
         event = after or before or {}
         about = uid_of(event)  # the object that the event is about
+        for sink in self._sinks.values():
+            if isinstance(sink.kind, NamesJobs) and (name := sink.kind.job_named_in(event)) is not None:
+                about = named_key(sink.kind.engine, name)
         uid = event["metadata"]["uid"]
         if after is None:
             events = self._events_of.get(about, {})
@@ -291,7 +314,7 @@ class NamespaceWatch:
         if owner is not None:
             self._touch(owner)
         else:
-            self._touch_job(self.queueing.job_of(about) or about)
+            self._touch_job(self._names.job_of(about) or self.queueing.job_of(about) or about)
 
     def _touch(self, owner: tuple[str, str]) -> None:
         engine, job = owner

@@ -159,7 +159,7 @@ class Observer:
     def pausable(self) -> Capability:
         """Return the capability of this cluster to pause jobs of the kind, with the reason if it can't."""
         found = self._cluster.found(self._kind)
-        if found is None or found.dialect.pause:
+        if found is None or found.dialect is None or found.dialect.pause:
             return Capability(supported=True)
         reason = _("This cluster's version of {kind} can't pause a job.", kind=self._kind.kind)
         return Capability(supported=False, reason=reason)

@@ -297,7 +297,7 @@ class JobTable:
 
     def kind_found(self, found: Found | None) -> None:
         """Set the dialect of the kind in the cluster; None if the cluster no longer has the kind, nor its jobs."""
-        if found is not None:
+        if found is not None and found.dialect is not None:
             self.kind.dialect = found.dialect
         if found is None:
             for job in [job for job in self.jobs.values() if job.present]:

@@ -57,6 +57,11 @@ def kind_of(event: Json) -> str:
     return text(event, "involvedObject", "kind") or text(event, "regarding", "kind") or ""
 
 
+def name_of(event: Json) -> str:
+    """Return the name of the object that an event is about; empty without one."""
+    return text(event, "involvedObject", "name") or text(event, "regarding", "name") or ""
+
+
 def read(event: Json) -> ClusterEvent:
     """Read a ``v1`` or an ``events.k8s.io/v1`` Event.
 

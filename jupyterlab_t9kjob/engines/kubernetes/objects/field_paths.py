@@ -58,6 +58,19 @@ _FIELDS: Final = {
     "/spec/scheduler/t9kScheduler/queue": "/spec/scheduling/queue",
     "/spec/scheduler/t9kScheduler/priority": "/spec/scheduling/priority",
     "/spec/tensorboardSpec": "/spec/tensorboard/cluster",
+    "/spec/trainer/image": "/spec/runtime/image",
+    "/spec/trainer/command": "/spec/entrypoint/value",
+    "/spec/trainer/args": "/spec/args",
+    "/spec/trainer/env": "/spec/env",
+    "/spec/trainer/numNodes": "/spec/replica_specs/0/replicas",
+    "/spec/trainer/numProcPerNode": "/spec/torchrun/proc_per_node",
+    "/spec/trainer/resourcesPerNode": "/spec/replica_specs/0/resources",
+    "/spec/replicas": "/spec/replica_specs/0/replicas",  # of the only replica type
+    **{
+        rf"/spec/\w+(?:Overrides|Patches)/\d+/(?:.*/)?{path.removeprefix('/spec/')}": field
+        for path, field in _TEMPLATE.items()
+        if "{group}" not in field
+    },
 }
 _OF_REPLICAS: Final = {
     "/replicas": "{group}/replicas",

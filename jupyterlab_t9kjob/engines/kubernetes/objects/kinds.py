@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from ....core.engine.info import EngineFacts
 from ....core.job import EngineName, Phase
-from ....core.manifests import Dialect, Kind
+from ....core.manifests import Kind
 from ....core.manifests.names import STOPPED
 from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
 from ....core.translation import Text
@@ -126,8 +126,8 @@ class JobKind(Protocol):
     manifests: Kind
     dialects: bool
     """True if the kind has had more than one spelling, which its schema tells."""
-    dialect: Dialect
-    """Spelling that the cluster uses; kinds with one spelling ignore it."""
+    dialect: Any
+    """Spelling that the cluster uses; None for kinds with one spelling."""
     label: Text
     """Name for users: “T9k”, “Kubeflow”."""
     group: str
@@ -218,6 +218,20 @@ class SharedKind(JobKind, Protocol):
 def selector_of(kind: JobKind) -> str | None:
     """Return the label selector of a kind's jobs; None if all objects of the kind are jobs."""
     return f"{kind.label_name}={kind.label_value}" if isinstance(kind, SharedKind) else None
+
+
+@runtime_checkable
+class NamesJobs(Protocol):
+    """A kind whose pods belong to other objects, which have a part of the job's name; a `JobKind` may be one too.
+
+    A name may be used again. A pod or an event therefore counts as the job's only if it is not older than the job.
+    """
+
+    def job_name_of(self, pod: Json) -> str | None:
+        """Return the name of the job of this kind to which a pod belongs; None if it belongs to none."""
+
+    def job_named_in(self, event: Json) -> str | None:
+        """Return the name of the job of this kind about whose objects an event is; None for the job itself."""
 
 
 def newest(pods: Iterable[Json]) -> Json | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ....core.job import ENDED_PHASES, EngineName, Phase
-from ....core.manifests import CURRENT, Kind
+from ....core.manifests import Kind
 from ....core.manifests.kinds.pytorchjob import GROUP, KIND
 from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
 from ....core.translation import Text, _
@@ -66,7 +66,7 @@ class Kubeflow:
     queues = KUEUE
 
     def __init__(self) -> None:
-        self.dialect = CURRENT
+        self.dialect = None
 
     def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
         """Return the state of a job; the parameters are those of `JobKind.state`.

@@ -232,6 +232,18 @@ def _webhook(match: re.Match[str]) -> Rule:
     return Rule("WebhookDenied", sentence, hint, None, match["message"])
 
 
+def _no_runtime(match: re.Match[str]) -> Rule:
+    name = named(match["name"])
+    sentence = _("There is no runtime {name} in the cluster", name=name)
+    if match["kind"].lower().startswith("t"):
+        sentence = _("There is no runtime {name} in the namespace", name=name)
+    hint = _(
+        "Choose one that exists: the choices for the image show the runtimes of the cluster. An administrator can"
+        " install others."
+    )
+    return Rule("NoSuchRuntime", sentence, hint, "/manifest/spec/runtimeRef/name", match[0])
+
+
 _WEBHOOK: Final = r'admission webhook "(?P<webhook>[^"]{1,253})" denied the request: ?'
 _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Rule]], ...]] = (
     (
@@ -252,6 +264,12 @@ _RULES: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Rule]], ...
     (re.compile(r'violates PodSecurity "(?P<level>[^"]+)": (?P<what>.+)', re.DOTALL), _pod_security),
     (re.compile(r'error looking up service account \S+: serviceaccount "(?P<name>[^"]+)" not found'), _service_account),
     (re.compile(r"no PriorityClass with name (?P<name>\S+) was found"), _priority_class),
+    (
+        re.compile(
+            r'(?P<kind>(?:cluster)?trainingruntimes?)\.trainer\.kubeflow\.org "(?P<name>[^"]+)" not found', re.I
+        ),
+        _no_runtime,
+    ),
     (re.compile(r"in namespace (?P<namespace>\S+) because it is being terminated"), _terminating),
     (re.compile(_WEBHOOK + rf"(?P<message>.*\b(?P<code>{'|'.join(_GATEKEEPER)})\b.*)", re.DOTALL), _gatekeeper),
     (

@@ -38,6 +38,7 @@ _THINGS: Final = {
     "services": "Services",
     "pytorchjobs": "PyTorchJobs",
     "pytorchtrainingjobs": "PyTorchTrainingJobs",
+    "trainjobs": "TrainJobs",
     "pods/log": _("logs of pods"),
     "pods/exec": _("terminals in pods"),
     "persistentvolumeclaims": "PVCs",

@@ -25,7 +25,7 @@ _REPORT: Final = re.compile(
     re.DOTALL,
 )
 """Message of the event by which Kubeflow's operator reports a failed pod; its reason is the container's."""
-_CONTROLLER_DELETES: Final = ("BackoffLimitExceeded", "DeadlineExceeded")
+_CONTROLLER_DELETES: Final = ("BackoffLimitExceeded", "DeadlineExceeded", "FailedJobs")
 """Causes for which a job's controller deletes the pods before it marks the job as failed."""
 
 

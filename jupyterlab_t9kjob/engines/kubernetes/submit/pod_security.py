@@ -8,6 +8,7 @@ from typing import Final
 from ....core.checks import Check
 from ....core.job import Fix
 from ....core.manifests.kinds.pod_security import violations
+from ....core.manifests.kinds.trainer.spelling import KIND as TRAINJOB
 from ....core.spec import JobSpec
 from ....core.translation import _, listing
 from ..client.api import ApiError, Json, KubeApi, Unreachable
@@ -77,7 +78,7 @@ def checks(manifest: Json, spec: JobSpec, namespace: str, level: str | None, *, 
         True if the user wrote the manifest. Checks then point to fields of the manifest, otherwise to fields of the
         specification.
     """
-    if level != "restricted":
+    if level != "restricted" or manifest.get("kind") == TRAINJOB:  # A TrainJob's runtime may have the fields.
         return []
     found = _own(manifest, namespace, edited=edited)
     operators = _operators(manifest, spec, edited=edited)

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
+from ....core.manifests.kinds.trainer.spelling import INNER
+from ....core.manifests.kinds.trainer.spelling import KIND as TRAINJOB
+from ....core.manifests.kinds.trainer.trainjob_kind import translate
 from ....core.manifests.model import child
 from ..client.api import Json
-from ..client.json_access import count, part, parts
+from ..client.json_access import count, part, parts, value
 from ..objects.field_paths import field_of
 from ..objects.pods.requests import asked_of, shape_of
 from ..objects.resources import MEASURED
@@ -74,6 +77,14 @@ def replicas_of(manifest: Json) -> Iterator[tuple[str, Json]]:
     if template := part(manifest, "spec", "template"):  # an Indexed Job
         replicas = count(manifest, "spec", "completions") or count(manifest, "spec", "parallelism") or 1
         yield _SINGLE, {"replicas": replicas, "template": template}
+    elif manifest.get("kind") == TRAINJOB:
+        # A TrainJob has its pod template only in the form of its kind's own functions.
+        spec = part(translate(manifest, INNER)[0], "spec")
+        replicas = value(spec, "trainer", "numNodes")
+        yield (
+            "/manifest/spec",
+            {"template": spec.get("template"), **({} if replicas is None else {"replicas": replicas})},
+        )
     roles = part(manifest, "spec", "pytorchReplicaSpecs")
     for role in sorted(roles):  # Master before Worker
         yield child("/manifest/spec/pytorchReplicaSpecs", role), part(roles, role)
@@ -134,4 +145,6 @@ class SubmittedJob:
         return self._field(f"{spec}/containers/0/resources")
 
     def _field(self, pointer: str) -> str | None:
+        if self.edited and self.manifest.get("kind") == TRAINJOB:
+            return "/manifest/spec"  # The template's fields are spread over the manifest.
         return pointer if self.edited else field_of(pointer, self.manifest)

@@ -112,7 +112,7 @@ def edited_manifest(edited: Edited, kind: JobKind, found: Found, context: Contex
         **(annotations if isinstance(annotations, dict) else {}),
         **{key: value for key, value in ours.items() if value is not None},
     }
-    return form.translate(manifest, found.dialect)[0]
+    return form.translate(manifest, form.usual if found.dialect is None else found.dialect)[0]
 
 
 async def dry_run(api: KubeApi, kind: JobKind, manifest: Json, *, edited: bool) -> bool:

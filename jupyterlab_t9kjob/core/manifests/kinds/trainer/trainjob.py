@@ -1,0 +1,173 @@
+"""Converts a `JobSpec` to a ``TrainJob`` (``trainer.kubeflow.org/v1alpha1``) of Kubeflow Trainer, and back.
+
+A TrainJob runs a runtime of the cluster, with a command of its own, on a number of nodes. The runtime is the one for
+PyTorch that Trainer installs, unless the manifest names another. The pods are those of one Indexed Job of a JobSet, so
+the first has a name by which the others find it. Trainer's own variables (``PET_*``) don't set the rendezvous, and only
+some runtimes have them, so the torchrun command has all options, as on other engines.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Final
+
+from ....spec import JobSpec, ReplicaSpec
+from ...entrypoints import Argv, plain_argv, program_from_plain, program_of, working_directory
+from ...model import Notes
+from ...names import CONTAINER, KUEUE_QUEUE
+from ..indexed_job import MOST_BACKOFF, PORT, TYPE, world_env
+from ..launcher import (
+    LAUNCHER,
+    LONE_ENDPOINT,
+    canonical_command,
+    command_in,
+    hosted_by_index,
+    launched_words,
+    launcher_options,
+    read_launched,
+    read_launcher,
+    without_shell,
+)
+from ..pod_template import build_template, compact
+from ..template_reader import read_groups, read_metadata, read_template, whole
+from .spelling import GROUP, KIND, NODE, TEMPLATE
+
+API_VERSION: Final = f"{GROUP}/v1alpha1"
+TRAINING: Final = CONTAINER
+"""Name of the training container in the style `TEMPLATE`; in the pods it has the name that its runtime gives it."""
+RUNTIME: Final = "torch-distributed"
+_DEFAULTS: Final = {"suspend": False, "managedBy": f"{GROUP}/trainjob-controller"}
+_RUNTIME_DEFAULTS: Final = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime"}
+
+__all__ = ["API_VERSION", "KIND", "TRAINING", "build", "canonical", "read", "templates"]
+
+
+# -- from a spec -------------------------------------------------------------------------------------------------------
+
+
+def build(spec: JobSpec) -> dict[str, Any]:
+    """Return the manifest of a spec in the style `TEMPLATE`, without its `extra` and our annotations and variables."""
+    group, replicas, queue = spec.replica_specs[0], spec.total_replicas, spec.scheduling.queue
+    template = build_template(spec, group, _argv(spec, group))
+    if spec.torchrun is None:
+        for container in template["spec"]["containers"]:
+            own = container.get("env", [])
+            container["env"] = [*world_env(_host(spec.name), replicas, own), *own]
+    processes = spec.torchrun.proc_per_node if spec.torchrun is not None else 1
+    return {
+        "apiVersion": API_VERSION,
+        "kind": KIND,
+        "metadata": compact({
+            "name": spec.name,
+            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {})},
+            "annotations": dict(spec.annotations),
+        }),
+        "spec": compact({
+            "runtimeRef": {"name": RUNTIME},
+            "suspend": spec.paused or None,
+            "activeDeadlineSeconds": spec.run_policy.active_deadline_seconds,
+            # Without the number, Trainer takes that of the GPUs of a node.
+            "trainer": compact({"numNodes": replicas, "numProcPerNode": None if processes == "gpu" else processes}),
+            TEMPLATE: template,
+        }),
+    }  # fmt: skip
+
+
+def _host(name: str) -> str:
+    """Return the host name of a job's first replica."""
+    return f"{name}-{NODE}-0-0.{name}"
+
+
+def _argv(spec: JobSpec, group: ReplicaSpec) -> Argv:
+    if spec.debug is not None:
+        debug = spec.debug.get(group.type)
+        command = debug.command if debug else ["sleep", "inf"]
+        return Argv(command[:1], command[1:])
+    program, cwd = program_of(spec, group), working_directory(spec)
+    if spec.torchrun is None:
+        return plain_argv(program, cwd)
+    lone = spec.total_replicas == 1
+    endpoint = LONE_ENDPOINT if lone else f"{_host(spec.name)}:{PORT}"
+    words = [*launcher_options(spec, endpoint, []), *launched_words(program, cwd)]
+    return Argv([LAUNCHER], words) if lone else hosted_by_index(words)
+
+
+# -- canonical form ----------------------------------------------------------------------------------------------------
+
+
+def canonical(manifest: dict[str, Any], _notes: Notes | None = None) -> dict[str, Any]:
+    """Return a manifest of the style `TEMPLATE` in the form of `build`, with the same meaning.
+
+    Parameters
+    ----------
+    manifest
+        A manifest whose fields have the right types.
+    """
+    spec = {name: value for name, value in manifest["spec"].items() if _DEFAULTS.get(name) != value}
+    runtime = spec.get("runtimeRef", {})
+    return {
+        **manifest,
+        "metadata": compact(manifest.get("metadata", {})),
+        "spec": compact({
+            **spec,
+            "runtimeRef": {name: value for name, value in runtime.items() if _RUNTIME_DEFAULTS.get(name) != value},
+            "trainer": compact(spec.get("trainer", {})),
+            TEMPLATE: canonical_command(spec[TEMPLATE], TRAINING),
+        }),
+    }  # fmt: skip
+
+
+# -- to a spec ---------------------------------------------------------------------------------------------------------
+
+
+def read(manifest: dict[str, Any]) -> JobSpec:
+    """Return the spec of a canonical manifest. Fields that the model lacks are ignored.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a value is not valid in a spec.
+    """
+    return read_launched(manifest, lambda launcher: _read_fields(manifest, launcher=launcher), build, _command)
+
+
+def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
+    return command_in(manifest["spec"][TEMPLATE], TRAINING)
+
+
+def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
+    spec, name = manifest["spec"], manifest["metadata"]["name"]
+    replicas = whole(spec.get("trainer", {}).get("numNodes"), 1, 10_000) or 1
+    part = read_template(_without_world(spec[TEMPLATE], name, replicas), TRAINING)
+    torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
+    part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
+    fields = {**read_metadata(manifest), **read_groups([(ReplicaSpec(type=TYPE, replicas=replicas), part)])}
+    labels = manifest["metadata"].get("labels", {})
+    queue = labels.get(KUEUE_QUEUE)
+    fields |= {
+        "torchrun": torchrun,
+        "run_policy": {"active_deadline_seconds": whole(spec.get("activeDeadlineSeconds"), 1, MOST_BACKOFF)},
+        "paused": spec.get("suspend", False),
+        "scheduling": {**fields["scheduling"], "queue": queue or None},
+    }
+    if queue:
+        fields["labels"] = {key: value for key, value in labels.items() if key != KUEUE_QUEUE}
+    return fields
+
+
+def _without_world(template: dict[str, Any], name: str, replicas: int) -> dict[str, Any]:
+    """Return a template without the variables of `world_env`."""
+    ours = world_env(_host(name), replicas, [])
+    result = deepcopy(template)
+    for container in result.get("spec", {}).get("containers", []):
+        entries = container.get("env", [])
+        container["env"] = [entry for entry in entries if entry not in ours]
+    return result
+
+
+def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the pod template of a manifest, in a list. In a cluster's style, it has only the fields of ``trainer``."""
+    spec = manifest["spec"]
+    if TEMPLATE in spec:
+        return [spec[TEMPLATE]] if spec[TEMPLATE] else []
+    return [{"spec": {"containers": [spec["trainer"]]}}] if spec.get("trainer") else []
