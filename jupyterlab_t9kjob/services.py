@@ -18,7 +18,7 @@ from .experiments.service import Experiments
 from .jobs.engines import Engines
 from .jobs.feed.feed import Feed
 from .jobs.history import History
-from .jobs.metrics import MetricReader
+from .jobs.metrics.reader import MetricReader
 from .jobs.resources import ResourceService
 from .jobs.service import JobService
 from .jobs.stalls import Patience

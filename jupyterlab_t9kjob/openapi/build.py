@@ -30,8 +30,8 @@ from ..experiments import model as experiments
 from ..experiments.artifacts import model as artifacts
 from ..handlers import messages, terminal_messages
 from ..jobs.bulk import JobActions, JobActionsResult
-from ..jobs.curves import JobCurves
 from ..jobs.history import Space
+from ..jobs.metrics.curves import JobCurves
 from ..jobs.sweeps.service import SweepResult, SweepResults
 from ..launch import model as launch
 from ..launch.notebooks.arguments import CELLS, INSTALL

@@ -12,7 +12,7 @@ from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.core.sweep import SweepMember, Verdict, with_member
 from jupyterlab_t9kjob.jobs.admission import Admission
 from jupyterlab_t9kjob.jobs.engines import Engines
-from jupyterlab_t9kjob.jobs.metrics import MetricReader
+from jupyterlab_t9kjob.jobs.metrics.reader import MetricReader
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.jobs.sweeps import runner as sweep_runner
 from jupyterlab_t9kjob.jobs.sweeps.runner import SweepRunner

@@ -17,7 +17,7 @@ from jupyterlab_t9kjob.core.sweep import MedianRule, OnFailure, SweepMember, wit
 from jupyterlab_t9kjob.engines.local.supervisor.sweep_turn import SweepTurn
 from jupyterlab_t9kjob.jobs.admission import Admission, Admit
 from jupyterlab_t9kjob.jobs.engines import Engines
-from jupyterlab_t9kjob.jobs.metrics import MetricReader
+from jupyterlab_t9kjob.jobs.metrics.reader import MetricReader
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.jobs.sweeps import median_rule as sweep_rule
 from jupyterlab_t9kjob.jobs.sweeps.median_rule import SweepRules

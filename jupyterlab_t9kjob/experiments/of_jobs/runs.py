@@ -17,7 +17,7 @@ from ...core.job import ACTIVE_PHASES, Job, JobSummary
 from ...core.lab import Lab
 from ...core.system.disk_threads import DiskSilent, on_disk
 from ...core.translation import translated
-from ...jobs.metrics import MetricReader
+from ...jobs.metrics.reader import MetricReader
 from ...jobs.service import JobService
 from ..facts import Facts
 from ..library.known import Known, run_id

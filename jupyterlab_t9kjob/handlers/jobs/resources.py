@@ -55,7 +55,7 @@ class CurvesHandler(ApiHandler):
     @guarded
     async def get(self, ident: str) -> None:
         """Return the curves of the metrics that a job reported."""
-        from ...jobs.curves import curves_of
+        from ...jobs.metrics.curves import curves_of
 
         services = await self.app.services()
         metrics = await services.metrics.of(await services.jobs.job(ident))

@@ -15,7 +15,7 @@ from ...core.errors import JobError
 from ...core.job import JobSummary
 from ...core.sweep import MedianRule, Verdict
 from ...core.system.tasks import spawn
-from ..metrics import MetricReader, Metrics, Series
+from ..metrics.reader import MetricReader, Metrics, Series
 from ..query import Query
 from ..service import JobService
 

@@ -21,7 +21,7 @@ from ...core.spec import JobSpec, Model, numbered
 from ...core.sweep import SweepMember, member_of, with_member
 from ...core.translation import Text, _
 from ..admission import Admission, Admit
-from ..metrics import MetricReader, Metrics
+from ..metrics.reader import MetricReader, Metrics
 from ..query import Query
 from ..renaming import renamed
 from ..service import JobService

@@ -16,7 +16,7 @@ import { RunRow } from '../../api/types';
 import { CurvesPane } from './CurvesPane';
 import { DifferencesTable } from './DifferencesTable';
 import { CompareModel, MOST_SHOWN } from './model';
-import { Relations } from './Relations';
+import { Relations } from './relations/Relations';
 import { IComparison, reportItems } from './reportItems';
 import { sectionsOf } from './sections';
 

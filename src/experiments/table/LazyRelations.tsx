@@ -2,9 +2,9 @@
 import * as React from 'react';
 import { useAfter } from '../../common/hooks';
 import { Button } from '../../ui/Buttons';
-import type { ITableRelationsProps } from '../compare/tableRelations';
+import type { ITableRelationsProps } from '../compare/relations/tableRelations';
 
-type Part = typeof import('../compare/tableRelations');
+type Part = typeof import('../compare/relations/tableRelations');
 
 /** Parallel coordinates and scatter plot of the runs of the table. */
 export function LazyRelations(props: ITableRelationsProps): React.JSX.Element {
@@ -14,7 +14,7 @@ export function LazyRelations(props: ITableRelationsProps): React.JSX.Element {
   const isLate = useAfter(!part && !hasFailed, 300);
   const load = React.useCallback(() => {
     setFailed(false);
-    import('../compare/tableRelations').then(setPart, error => {
+    import('../compare/relations/tableRelations').then(setPart, error => {
       console.warn('t9kjob: loading the parallel coordinates:', error);
       setFailed(true);
     });

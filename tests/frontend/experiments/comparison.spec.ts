@@ -6,7 +6,7 @@ import {
   labelsOf,
   numberAt,
   positionOf
-} from '../../../src/experiments/compare/axes';
+} from '../../../src/experiments/compare/relations/axes';
 import {
   differenceOf,
   mainMetric,

@@ -11,7 +11,7 @@ import pytest
 from jupyterlab_t9kjob.core.job import LogStream
 from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.sweep import MedianRule
-from jupyterlab_t9kjob.jobs.metrics import LineMetrics, Metrics
+from jupyterlab_t9kjob.jobs.metrics.reader import LineMetrics, Metrics
 from jupyterlab_t9kjob.jobs.sweeps.median_rule import verdict_on
 from jupyterlab_t9kjob.tensorboard.scalars import Scalars
 

@@ -1,10 +1,10 @@
 /** Parallel coordinates of runs with ranges that can be marked on the axes. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { useWidth } from '../../common/hooks';
-import { formatScalar, formatValue } from '../charts/numbers';
-import { colourName, dashOf } from '../charts/palette';
-import { RunRow } from '../../api/types';
+import { useWidth } from '../../../common/hooks';
+import { formatScalar, formatValue } from '../../charts/numbers';
+import { colourName, dashOf } from '../../charts/palette';
+import { RunRow } from '../../../api/types';
 import {
   Brush,
   conditionOf,
@@ -13,7 +13,7 @@ import {
   labelsOf,
   positionOf
 } from './axes';
-import { CompareModel } from './model';
+import { CompareModel } from '../model';
 
 /** Sizes in px. */
 const HEIGHT = 230;

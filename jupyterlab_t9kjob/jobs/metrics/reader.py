@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
 
-from ..core.errors import JobError
-from ..core.job import JobSummary, LogStream
-from ..core.log_sources import LogFile
-from ..core.progress import metrics_in
-from ..core.system.disk_threads import on_disk
-from ..logs.serving.sources import open_log
-from ..tensorboard.scalars import MOST_POINTS, Scalars
-from .engines import Engines
+from ...core.errors import JobError
+from ...core.job import JobSummary, LogStream
+from ...core.log_sources import LogFile
+from ...core.progress import metrics_in
+from ...core.system.disk_threads import on_disk
+from ...logs.serving.sources import open_log
+from ...tensorboard.scalars import MOST_POINTS, Scalars
+from ..engines import Engines
 
 MOST_JOBS: Final = 1000
 MOST_BYTES: Final = 8 * 1024 * 1024

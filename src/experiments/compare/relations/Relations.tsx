@@ -1,15 +1,15 @@
 /** Relations of parameters and metrics of runs: parallel coordinates or a scatter plot. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { openMenu } from '../../common/menu';
-import { Button, LinkButton } from '../../ui/Buttons';
-import { Segments } from '../../ui/Segments';
-import { IRunLab } from '../run/pageLab';
-import { RunRow } from '../../api/types';
-import { Scalar } from '../types';
+import { openMenu } from '../../../common/menu';
+import { Button, LinkButton } from '../../../ui/Buttons';
+import { Segments } from '../../../ui/Segments';
+import { IRunLab } from '../../run/pageLab';
+import { RunRow } from '../../../api/types';
+import { Scalar } from '../../types';
 import { axisOf, Brush, filterOf, IAxis, isWithin } from './axes';
-import { metricRows, parameterRows } from './differences';
-import { CompareModel } from './model';
+import { metricRows, parameterRows } from '../differences';
+import { CompareModel } from '../model';
 import { ParallelCoordinates } from './ParallelCoordinates';
 import { Scatter } from './Scatter';
 

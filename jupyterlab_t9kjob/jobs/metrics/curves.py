@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from ..core.spec import Model
-from .metrics import Metrics, Series
+from ...core.spec import Model
+from .reader import Metrics, Series
 
 MOST_POINTS: Final = 240
 MOST_SERIES: Final = 12

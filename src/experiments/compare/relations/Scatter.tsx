@@ -1,13 +1,13 @@
 /** Scatter plot of a parameter against a metric. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { useWidth } from '../../common/hooks';
-import { formatScalar, formatValue } from '../charts/numbers';
-import { colourName } from '../charts/palette';
-import { RunRow } from '../../api/types';
-import { Scalar } from '../types';
+import { useWidth } from '../../../common/hooks';
+import { formatScalar, formatValue } from '../../charts/numbers';
+import { colourName } from '../../charts/palette';
+import { RunRow } from '../../../api/types';
+import { Scalar } from '../../types';
 import { IAxis, labelsOf, positionOf } from './axes';
-import { CompareModel } from './model';
+import { CompareModel } from '../model';
 
 /** Sizes in px. */
 const HEIGHT = 240;

@@ -1,11 +1,11 @@
 /** Parallel coordinates and scatter plot of the runs of the table; loaded when they are chosen first. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { RunRow } from '../../api/types';
-import { goalOf } from '../model/fields';
-import { ExperimentsModel } from '../model/experiments';
-import { namesOf } from '../run/actions';
-import { mainMetric } from './differences';
+import { RunRow } from '../../../api/types';
+import { goalOf } from '../../model/fields';
+import { ExperimentsModel } from '../../model/experiments';
+import { namesOf } from '../../run/actions';
+import { mainMetric } from '../differences';
 import { RelatedRuns, Relations } from './Relations';
 import '../../../style/pages.css';
 import '../../../style/experiments/pages.css';

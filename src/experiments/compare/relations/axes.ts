@@ -1,8 +1,8 @@
 /** Axes of parallel coordinates and of the scatter plot. */
-import { writeName, writeValue } from '../../common/filter/complete';
-import { RunRow } from '../../api/types';
-import { Goal, Scalar } from '../types';
-import { GoalOf, metricOf } from './differences';
+import { writeName, writeValue } from '../../../common/filter/complete';
+import { RunRow } from '../../../api/types';
+import { Goal, Scalar } from '../../types';
+import { GoalOf, metricOf } from '../differences';
 
 /** Numbers that span more than this factor get a log scale. */
 const LOG_SPAN = 10;

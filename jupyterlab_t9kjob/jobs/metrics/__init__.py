@@ -1,0 +1,1 @@
+"""Metrics that jobs reported: reading them from event files and logs, and curves of them for a page."""
