@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from typing import Protocol
 
 import anyio
-from pydantic import TypeAdapter
 
 from ...core.errors import JobError, NotFound, Unavailable
 from ...core.job import LogStream
@@ -24,8 +23,8 @@ from ...core.system.pace import SHARE
 from ...core.system.tasks import spawn
 from ..failures.levels import Level
 from ..storage.index import TimeIndex
+from .batch import Batch
 from .level_lines import ErrorSearch, FirstErrors, first_errors
-from .model import LogLine
 from .pages import Direction, Page, read_page
 from .sources import Anchor, Source, places, status_of
 
@@ -41,8 +40,6 @@ STREAMS_INTERVAL = 1.0
 """Interval between listings of a job's streams, in seconds."""
 BATCH_LINES = 2000
 KEPT_BATCHES = 8
-
-LINES: TypeAdapter[list[LogLine]] = TypeAdapter(list[LogLine])
 
 log = logging.getLogger(__name__)
 
@@ -89,31 +86,6 @@ class Signal:
         """Return as soon as the counter differs from `count`."""
         while self.count == count:
             await self._event.wait()
-
-
-class Batch:
-    """Lines after a position, encoded once for all subscribers.
-
-    Attributes
-    ----------
-    lines
-        JSON list of `LogLine`.
-    empty
-        True if there are no lines.
-    after
-        Position after the lines: offset by stream.
-    caught_up
-        True if no lines were after these ones when they were read.
-    growth
-        Count of `JobLogs.grown` before the lines were read.
-    """
-
-    def __init__(self, page: Page, cursor: Mapping[str, int], growth: int) -> None:
-        self.growth = growth
-        self.lines = LINES.dump_json(page.lines).decode()
-        self.empty = not page.lines
-        self.after = {**cursor, **page.after}
-        self.caught_up = page.at_end
 
 
 class JobLogs:
