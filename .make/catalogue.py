@@ -85,7 +85,17 @@ def pseudo(message: str) -> str:
 
 
 def write_pack(folder: Path, locale: str, catalog: Catalog) -> None:
-    """Write a catalogue as an importable language pack, with the metadata by which JupyterLab finds it."""
+    """Write the pseudo-translation of a catalogue as an importable language pack.
+
+    Parameters
+    ----------
+    folder
+        Folder that gets the pack, and the metadata by which JupyterLab finds it.
+    locale
+        The locale for which JupyterLab offers the pack.
+    catalog
+        The messages; they are translated here.
+    """
     catalog.locale = locale
     for message in catalog:
         if message.id:
@@ -106,7 +116,15 @@ def write_pack(folder: Path, locale: str, catalog: Catalog) -> None:
 
 
 def as_json(catalog: Catalog, locale: str) -> dict[str, object]:
-    """Return a catalogue as JupyterLab's front end reads it; it finds nothing under a name such as ``zh_CN``."""
+    """Return a catalogue as JupyterLab's front end reads it.
+
+    Parameters
+    ----------
+    catalog
+        The translations.
+    locale
+        Their locale, such as ``zh_CN``; the front end's name for it is ``zh-CN``.
+    """
     plurals = f"nplurals={catalog.num_plurals}; plural={catalog.plural_expr};"
     language = locale.replace("_", "-")
     texts: dict[str, object] = {"": {"domain": DOMAIN, "language": language, "plural_forms": plurals}}
@@ -138,7 +156,15 @@ def update() -> None:
 
 
 def write(path: Path, catalog: Catalog) -> None:
-    """Write translations for people. Line numbers would change with every edit of the sources."""
+    """Write translations for people, without line numbers, which would change with every edit of the sources.
+
+    Parameters
+    ----------
+    path
+        The file, which is replaced.
+    catalog
+        The translations.
+    """
     text = io.BytesIO()
     write_po(text, catalog, width=120, include_lineno=False, sort_by_file=True)
     lines = text.getvalue().splitlines(keepends=True)

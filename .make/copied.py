@@ -19,7 +19,15 @@ from packaging.utils import canonicalize_name
 
 
 def closure(site: Path, requirements: list[str]) -> dict[str, Distribution]:
-    """Return the distributions of the requirements and of all that they need, by name; those that are there."""
+    """Return the installed distributions of the requirements, and of all that these need, by name.
+
+    Parameters
+    ----------
+    site
+        The environment's ``site-packages``.
+    requirements
+        Requirements with extras and markers, as a distribution's metadata has them.
+    """
     there = {canonicalize_name(found.metadata["Name"]): found for found in distributions(path=[str(site)])}
     wanted: dict[str, set[str]] = {}
     waiting = [Requirement(text) for text in requirements]
@@ -38,7 +46,17 @@ def closure(site: Path, requirements: list[str]) -> dict[str, Distribution]:
 
 
 def copy(found: Distribution, site: Path, prefix: Path) -> None:
-    """Copy the files of a distribution, and the byte code that is there."""
+    """Copy the files of a distribution, and the byte code that is there.
+
+    Parameters
+    ----------
+    found
+        The distribution.
+    site
+        ``site-packages`` of its environment.
+    prefix
+        Root of the environment that gets the copy.
+    """
     # …/lib/python3.11/site-packages: what lies beside it begins with ../../../
     old_prefix = site.parents[2]
     old, new = (str(place / "bin" / "python").encode() for place in (old_prefix, prefix))

@@ -15,6 +15,15 @@ SUDO = "" if os.geteuid() == 0 else "sudo "
 
 
 def stop(problem: str, command: str) -> None:
+    """End the program with an error.
+
+    Parameters
+    ----------
+    problem
+        What is wrong, as a sentence.
+    command
+        The command that mends it.
+    """
     sys.exit(f"\n{problem}\nThis mends it:\n\n    {command}\n")
 
 
@@ -33,7 +42,7 @@ def create(env: Path) -> None:
 
 
 def has_node() -> bool:
-    """Whether a Node.js that the front-end build accepts is on the path (what @rspack/core asks for)."""
+    """Return True if a Node.js is on the path that the front-end build accepts (see @rspack/core)."""
     node = shutil.which("node")
     if node is None:
         return False

@@ -24,6 +24,15 @@ OTHER_PORT = "Port {wanted} is in use, so this one has {port}; to choose: make l
 
 
 def announce(server: dict[str, Any], arguments: list[str]) -> None:
+    """Print the address to open.
+
+    Parameters
+    ----------
+    server
+        What the server wrote about itself: ``url``, ``token``, ``port``.
+    arguments
+        Arguments of JupyterLab, which may ask for another port.
+    """
     query = f"?token={server['token']}" if server["token"] else ""
     print(READY.format(url=server["url"], query=query), flush=True)
     wanted = [int(port) for port in re.findall(r"--(?:ServerApp\.)?port[= ](\d+)", " ".join(arguments))] or [8888]

@@ -37,12 +37,30 @@ class Count:
         self.tests += other.tests
 
     def fail(self, name: str, reason: str = "") -> None:
-        """Count a failure."""
+        """Count a failure.
+
+        Parameters
+        ----------
+        name
+            Name of the test.
+        reason
+            Why it failed; empty if its own output says so.
+        """
         self.failed += 1
         self.notes.append(f"FAILED  {name}" + (reason and f": {reason}"))
 
     def skip(self, name: str, reason: str, allowed: tuple[str, ...] = ALLOWED_SKIPS) -> None:
-        """Count a skip; one that CI does not expect is a failure there."""
+        """Count a skip; one that CI does not expect is a failure there.
+
+        Parameters
+        ----------
+        name
+            Name of the test.
+        reason
+            Why it was skipped.
+        allowed
+            Beginnings of the reasons that CI expects.
+        """
         if CI and not reason.startswith(allowed):
             self.fail(name, f"skipped in CI: {reason}")
         else:
@@ -71,7 +89,17 @@ class Result:
 
 
 def read(name: str, report: Path, has_cluster: bool) -> Count:
-    """Count the tests in a step's report (JUnit's XML)."""
+    """Count the tests in a step's report.
+
+    Parameters
+    ----------
+    name
+        Name of the step.
+    report
+        The report, in the XML of JUnit.
+    has_cluster
+        True if tests that need a cluster may not be skipped.
+    """
     count = Count()
     allowed = tuple(marker for marker in ALLOWED_SKIPS if not (has_cluster and marker == "cluster:"))
     for case in ElementTree.parse(report).iter("testcase"):

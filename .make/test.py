@@ -183,7 +183,22 @@ class Runner:
 
 
 def run_lanes(lanes: Iterable[list[Step]], run: Callable[[Step], Result], width: int) -> list[Result]:
-    """Run lanes side by side, at most `width` of them at a time."""
+    """Run lanes side by side.
+
+    Parameters
+    ----------
+    lanes
+        Steps that run one after the other, for each lane.
+    run
+        Function that runs a step.
+    width
+        Number of lanes that run at a time.
+
+    Returns
+    -------
+    list
+        The results of all steps, in the order of the lanes.
+    """
     with ThreadPoolExecutor(max(width, 1)) as pool:
         done = pool.map(lambda lane: [run(step) for step in lane], lanes)
         return [result for results in done for result in results]

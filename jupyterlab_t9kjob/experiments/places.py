@@ -129,6 +129,14 @@ def place_of(folder: Path | None, path: str | None, entry: Mapping[str, Any]) ->
 
 
 def real_folders(top: Path, root: Path) -> tuple[Path, Path, bool]:
-    """Return the real paths of a folder and of the contents root, and True if the folder exists (blocking)."""
+    """Return the real paths of a folder and of the contents root, and True if the folder exists (blocking).
+
+    Parameters
+    ----------
+    top
+        The folder.
+    root
+        The contents root.
+    """
     real = Path(os.path.realpath(top))
     return real, Path(os.path.realpath(root)), os.path.isdir(real)  # noqa: PTH112 (a name may be too long)

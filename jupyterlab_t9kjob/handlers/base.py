@@ -318,7 +318,7 @@ class Socket(Answers, WebSocketMixin, WebSocketHandler, JupyterHandler):
         await WebSocketHandler.get(self, *args)
 
     def open(self, *args: Any, **kwargs: Any) -> None:
-        """Register the connection with the extension, which closes it when it stops; the arguments are not used."""
+        """Register the connection with the extension, which closes it when it stops; `args`, `kwargs` are unused."""
         self.app.sockets.add(self)
         if self.app.stopping:
             self.close(1001, "the server stops")

@@ -93,7 +93,13 @@ def list_command(
     reverse: bool,
     form: str | None,
 ) -> None:
-    """List runs."""
+    """List runs.
+
+    Parameters
+    ----------
+    place, folder, metrics, statuses, job, tags, archived, sort, reverse, form
+        Values of the argument and the options, each of which has its help.
+    """
 
     async def work(session: Session) -> int:
         wanted = [*metrics, *([sort] if sort and sort not in FACTS else [])]
@@ -294,7 +300,13 @@ def value_text(value: Any) -> str:
 @output_option("json", "yaml", "name")
 @placed
 def get_command(place: Place, name: str, folder: str | None, form: str | None) -> None:
-    """Show a run."""
+    """Show a run.
+
+    Parameters
+    ----------
+    place, name, folder, form
+        Values of the argument and the options, each of which has its help.
+    """
 
     async def work(session: Session) -> int:
         async with experiments_above(session, folder) as (experiments, path):

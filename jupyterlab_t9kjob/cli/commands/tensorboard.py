@@ -45,7 +45,19 @@ if TYPE_CHECKING:
 @click.option("--browser", is_flag=True, help=t(_("Open the page in a browser of this machine.")))
 @placed
 def tensorboard_command(place: Place, words: tuple[str, ...], port: int, browser: bool) -> None:
-    """Show log folders."""
+    """Show log folders.
+
+    Parameters
+    ----------
+    place
+        Options that say where the jobs are.
+    words
+        Names or ids of jobs, and paths of folders.
+    port
+        Port on this machine; 0 for a free one.
+    browser
+        True to open the page.
+    """
 
     async def work(session: Session) -> int:
         from ...client.session import ROOT

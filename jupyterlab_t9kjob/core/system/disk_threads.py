@@ -70,7 +70,9 @@ async def on_disk(
         Absolute paths of the files or folders, which need not exist. The disk of each must answer before the function
         is called in a thread of the first one's mount.
     function
-        Function to call with the other arguments.
+        Function to call.
+    *args, **kwargs
+        Its arguments.
 
     Raises
     ------

@@ -49,7 +49,9 @@ class StoreThread:
         message
             Message of the error, with the parameter ``problem``.
         function
-            Function to call with the other arguments.
+            Function to call.
+        *args, **kwargs
+            Arguments of the function.
 
         Raises
         ------

@@ -34,6 +34,8 @@ def options_of(
         The subcommand that takes the options; None for none.
     positional
         True if parameters without a default are positional arguments.
+    depth
+        Number of classes around the parameters. Below `MAX_DEPTH` of them, a class is a single option.
     """
     found: list[ScriptOption] = []
     for parameter in parameters:
