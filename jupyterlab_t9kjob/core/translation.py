@@ -197,9 +197,9 @@ def _n(singular: str, plural: str, n: int, /, **params: Parameter) -> Text:
 
 
 def sentences(*texts: str | None) -> Text | None:
-    """Return sentences joined by spaces, without those that are None; None if no sentence remains."""
+    """Return sentences one after the other, without those that are None; None if no sentence remains."""
     said = [text for text in texts if text]
-    return _joined(" ", said) if said else None
+    return _joined(lambda first, rest: _("{first} {rest}", first=first, rest=rest), said) if said else None
 
 
 def listing(names: Sequence[str], most: int | None = None) -> Text:
@@ -215,23 +215,29 @@ def listing(names: Sequence[str], most: int | None = None) -> Text:
     shown = list(names if most is None else names[:most])
     left = len(names) - len(shown)
     if left:
-        return _n("{names} and {n} other", "{names} and {n} others", left, names=_joined(", ", shown))
+        return _n("{names} and {n} other", "{names} and {n} others", left, names=_enumerated(shown))
     if len(shown) == 1:
-        return _joined("", shown)
-    return _("{names} and {last}", names=_joined(", ", shown[:-1]), last=shown[-1])
+        return Text.verbatim(shown[0])
+    return _("{names} and {last}", names=_enumerated(shown[:-1]), last=shown[-1])
 
 
 def alternatives(names: Sequence[str]) -> Text:
     """Return at least one alternative as a text: “a”, “a or b”, “a, b or c”."""
     if len(names) == 1:
-        return _joined("", names)
-    return _("{names} or {last}", names=_joined(", ", names[:-1]), last=names[-1])
+        return Text.verbatim(names[0])
+    return _("{names} or {last}", names=_enumerated(names[:-1]), last=names[-1])
 
 
-def _joined(separator: str, texts: Sequence[str]) -> Text:
-    """Return texts joined by a separator. No catalogue has the joined message, so each text is translated by itself."""
-    names = [f"text{index}" for index in range(len(texts))]
-    return Text(separator.join(f"{{{name}}}" for name in names), None, dict(zip(names, texts, strict=True)))
+def _enumerated(names: Sequence[str]) -> Text:
+    return _joined(lambda first, rest: _("{first}, {rest}", first=first, rest=rest), names)
+
+
+def _joined(join: Callable[[str, str], Text], texts: Sequence[str]) -> Text:
+    """Join at least one text by a message for two. Halves keep the texts within texts few (`_MOST_NESTED`)."""
+    if len(texts) == 1:
+        return Text.verbatim(texts[0])
+    half = len(texts) // 2
+    return join(_joined(join, texts[:half]), _joined(join, texts[half:]))
 
 
 def _demand_plain(messages: Iterable[str], params: Mapping[str, Any]) -> None:
@@ -297,10 +303,36 @@ def _in(catalogue: Catalogue, text: str) -> str:
             message = catalogue.ngettext(text.message, text.plural, int(params["n"]))
         if message is text.message and params == text.params:
             return str(text)
-        return message.format_map(params)
+        return _filled(message, params)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         # The catalogue's plural rule or the translation's placeholders are wrong, so the English text is used.
         return str(text)
+
+
+def _filled(message: str, params: Mapping[str, Parameter]) -> str:
+    """Return a translation with its parameters, without spaces between two Chinese characters.
+
+    A translation has a space beside a placeholder because most values are Latin: “{who} 失败”, “worker-0 失败”. The
+    value may also be a translated text: “脚本失败”.
+    """
+    said = ""
+    for words, name, _form, _conversion in string.Formatter().parse(message):
+        said = _beside(said, words)
+        if name is not None:
+            said = _beside(said, str(params[name]))
+    return said
+
+
+def _beside(before: str, after: str) -> str:
+    """Return two parts of a text without a space between their Chinese characters, if a space is between them."""
+    for left, right in ((before.removesuffix(" "), after), (before, after.removeprefix(" "))):
+        if len(left) + len(right) < len(before) + len(after) and left and right and _is_han(left[-1] + right[0]):
+            return left + right
+    return before + after
+
+
+def _is_han(text: str) -> bool:
+    return all("\u4e00" <= character <= "\u9fff" for character in text)
 
 
 def _validated(value: Any) -> Text:

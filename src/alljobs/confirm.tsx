@@ -12,6 +12,7 @@ import { Confirm, IConsequence } from '../ui/Confirm';
 import { BulkKind } from './model/bulk';
 import { gpuHours } from './model/facts';
 import { gpuHoursText } from './view/text';
+import { listed } from '../common/format';
 
 /** Number of jobs that a dialog names. */
 const NAMED = 3;
@@ -176,7 +177,7 @@ function largestText(
 ): string | undefined {
   const now = serverNow();
   const hours = (job: JobSummary): number => gpuHours(job, now) ?? 0;
-  const largest = [...jobs]
+  const some = [...jobs]
     .sort((a, b) => hours(b) - hours(a))
     .slice(0, NAMED)
     .map(job => {
@@ -184,8 +185,8 @@ function largestText(
       return sum > 0
         ? trans.__('%1 (%2 GPU-hours)', job.name, gpuHoursText(sum))
         : job.name;
-    })
-    .join(', ');
+    });
+  const largest = listed(some);
   if (jobs.length === 1) {
     return undefined;
   }

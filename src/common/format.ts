@@ -23,9 +23,27 @@ export function setLocale(code: string): void {
     locale = 'en'; // the code is not a valid language tag
   }
   formats.clear();
+  list = undefined;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();
+let list: Intl.ListFormat | undefined;
+
+type Texts = Iterable<string | number | false | null | undefined>;
+
+/** Join the items that are not empty as the page's language does: “a, b, c” or “a、b、c”. */
+export function listed(items: Texts): string {
+  list ??= new Intl.ListFormat(locale, {
+    type: 'conjunction',
+    style: 'narrow'
+  });
+  return list.format([...items].filter(Boolean).map(String));
+}
+
+/** Join the sentences that are not empty. Chinese and Japanese have no space between sentences. */
+export function sentences(texts: Texts): string {
+  return [...texts].filter(Boolean).join(/^(zh|ja)/.test(locale) ? '' : ' ');
+}
 
 /** The latest time that a JavaScript date can represent, in milliseconds. */
 const LATEST = 8.64e15;
@@ -175,7 +193,7 @@ export function formatMoment(
 ): string {
   const [clock, day] = [formatClock(time), formatTime(time, trans, now)];
   if (day === clock) {
-    return trans.__('at %1', clock);
+    return trans._p('time of day', 'at %1', clock);
   }
   return day === trans.__('yesterday')
     ? trans.__('yesterday at %1', clock)

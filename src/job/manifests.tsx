@@ -7,6 +7,7 @@ import { Check } from '../api/types';
 import { Confirm, IConsequence } from '../ui/Confirm';
 import { namedDialog } from '../shell/dialog';
 import '../../style/pages.css';
+import { sentences } from '../common/format';
 
 /**
  * Ask the user to confirm that the form loses parts of a manifest that it can't represent.
@@ -19,7 +20,7 @@ export async function confirmLoss(
 ): Promise<boolean> {
   const consequences = lost.map(({ message, hint }): IConsequence => ({
     kind: 'lost',
-    text: [message, hint].filter(Boolean).join(' ')
+    text: sentences([message, hint])
   }));
   const { button } = await namedDialog({
     title: trans.__('Go back to the form?'),

@@ -99,6 +99,20 @@ export function stateWord(state: JobState, trans: TranslationBundle): string {
   }
 }
 
+/** Return a number of jobs in a state: “4 running”. */
+export function countText(
+  count: number,
+  state: JobState,
+  trans: TranslationBundle
+): string {
+  return trans._p(
+    'number of jobs, state',
+    '%1 %2',
+    count,
+    stateWord(state, trans)
+  );
+}
+
 /** Return the label of a pending action: “Stopping…”. */
 export function pendingText(
   action: PendingAction,

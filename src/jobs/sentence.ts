@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { PendingAction } from '../api/aliases';
 import { JobSummary, Stall } from '../api/types';
 import { serverNow } from '../common/clock';
-import { formatAge, formatEta } from '../common/format';
+import { formatAge, formatEta, listed } from '../common/format';
 import {
   iconStateOf,
   isActive,
@@ -105,7 +105,7 @@ export function jobLabel(
   const parts = [
     jobTitle(job),
     stateWord(iconStateOf(job), trans),
-    jobSentence(job, trans, false, now).replace(/ · /g, ', ')
+    ...jobSentence(job, trans, false, now).split(' · ')
   ];
   if (job.deleted) {
     parts.push(trans.__('deleted'));
@@ -115,7 +115,7 @@ export function jobLabel(
       heldText(job, trans) ?? trans._n('%1 GPU', '%1 GPUs', job.devices.count)
     );
   }
-  return parts.join(', ');
+  return listed(parts);
 }
 
 /** Return “holds 8 of 16 GPUs” for an active job that has fewer GPUs than it requests; else null. */
@@ -145,7 +145,7 @@ function progressText(
     return null;
   }
   // Keep only the epoch and drop the batch, so that the remaining time fits into a narrow list.
-  const [text] = progress.text.split(', ');
+  const [text] = progress.text.split(/, |，/);
   if (progress.eta_seconds === null) {
     return text;
   }

@@ -5,7 +5,13 @@ import * as React from 'react';
 import { JobSummary } from '../api/types';
 import { jobIcon } from '../ui/icons';
 import { JobState } from '../api/aliases';
-import { iconStateOf, isActive, stateOf, stateWord } from '../jobs/phase';
+import {
+  countText,
+  iconStateOf,
+  isActive,
+  stateOf,
+  stateWord
+} from '../jobs/phase';
 import { jobSentence, jobTitle } from '../jobs/sentence';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { LinkButton } from '../ui/Buttons';
@@ -13,6 +19,7 @@ import { useSignal } from '../common/hooks';
 import { Icon } from '../ui/Icon';
 import { PhaseIcon } from '../jobs/PhaseIcon';
 import { RunCommand } from '../common/commands';
+import { listed } from '../common/format';
 
 /** The active states in the order of display. */
 const ORDER: JobState[] = [
@@ -31,13 +38,13 @@ export function countsText(
   trans: TranslationBundle
 ): string {
   const states = jobs.filter(isActive).map(stateOf);
-  return ORDER.map(state => ({
+  const parts = ORDER.map(state => ({
     state,
     count: states.filter(other => other === state).length
   }))
     .filter(({ count }) => count > 0)
-    .map(({ state, count }) => `${count} ${stateWord(state, trans)}`)
-    .join(', ');
+    .map(({ state, count }) => countText(count, state, trans));
+  return listed(parts);
 }
 
 /** The button in the status bar. */

@@ -13,7 +13,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { JobSummary, TensorBoard } from '../api/types';
 import { stateIcons, tensorBoardIcon } from '../ui/icons';
 import { serverNow } from '../common/clock';
-import { formatAgo } from '../common/format';
+import { formatAgo, listed } from '../common/format';
 import {
   hasBar,
   iconStateOf,
@@ -121,7 +121,7 @@ class JobsManager extends Manager<JobSummary> {
     const names = this.models().map(job => jobTitle(job));
     return this.trans.__(
       'These jobs of yours will be stopped and lose their progress since the last checkpoint: %1. Checkpoints, event files and logs are kept.',
-      names.join(', ')
+      listed(names)
     );
   }
 

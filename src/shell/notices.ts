@@ -4,6 +4,7 @@ import { Dialog, Notification, showDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Widget } from '@lumino/widgets';
 import { ApiError } from '../api/errors';
+import { sentences } from '../common/format';
 
 /**
  * Duration of the notification of an error or of a failed job, in ms.
@@ -22,7 +23,7 @@ export function notifyError(error: unknown, trans: TranslationBundle): void {
     return;
   }
   const { verbatim } = error;
-  Notification.error([error.message, error.hint].filter(Boolean).join(' '), {
+  Notification.error(sentences([error.message, error.hint]), {
     autoClose: ERROR_STAYS,
     actions: verbatim
       ? [

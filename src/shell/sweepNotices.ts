@@ -3,6 +3,7 @@ import { Notification } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { SweepResult } from '../api/types';
 import { ERROR_STAYS } from './notices';
+import { sentences } from '../common/format';
 
 /** Notify the user of the jobs of a sweep that could not be created or changed. */
 export function notifySweep(
@@ -22,8 +23,7 @@ export function notifySweep(
   const rest = jobs.length
     ? [trans._n('%1 job was changed.', '%1 jobs were changed.', jobs.length)]
     : [];
-  Notification.error(
-    [count, first.message, first.hint, ...rest].filter(Boolean).join(' '),
-    { autoClose: ERROR_STAYS }
-  );
+  Notification.error(sentences([count, first.message, first.hint, ...rest]), {
+    autoClose: ERROR_STAYS
+  });
 }

@@ -12,6 +12,7 @@ import { Banner } from '../ui/Banner';
 import { LinkButton } from '../ui/Buttons';
 import { IShellPlace, ShellConnection } from './connection';
 import '../../style/terminal.css';
+import { sentences } from '../common/format';
 
 /** Settings of JupyterLab's own terminals. */
 const SETTINGS = '@jupyterlab/terminal-extension:plugin';
@@ -192,7 +193,7 @@ function Notice({
         </LinkButton>
       }
     >
-      {[end?.hint, end?.verbatim].filter(Boolean).join(' ')}
+      {sentences([end?.hint, end?.verbatim])}
     </Banner>
   );
 }

@@ -4,6 +4,7 @@ import * as React from 'react';
 import { Button } from './Buttons';
 import { EmptyState } from './EmptyState';
 import { errorIcon } from './icons';
+import { sentences } from '../common/format';
 
 interface ILoadStateProps {
   /** Why the content could not be read; null while it is being read. */
@@ -29,7 +30,7 @@ export function LoadState(props: ILoadStateProps): React.JSX.Element {
         </Button>
       }
     >
-      <p>{[failure.message, failure.hint].filter(Boolean).join(' ')}</p>
+      <p>{sentences([failure.message, failure.hint])}</p>
     </EmptyState>
   ) : (
     <p className="jp-t9k-Deferred-wait" role="status">

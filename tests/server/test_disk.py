@@ -101,7 +101,7 @@ async def test_a_home_that_can_not_be_used(api: Api, disk: Disk, jp_root_dir: Pa
     home.write_text("in the way")
     answer = await api("POST", "jobs", body={"spec": spec(jp_root_dir), "request_id": "request-1"})
     assert answer.status == 503
-    assert str(home) in answer.json["message"] and "is no directory" in answer.json["message"]
+    assert str(home) in answer.json["message"] and "is not a directory" in answer.json["message"]
     while (engine := (await api("GET", "engines")).json["engines"][0])["available"]:  # noqa: ASYNC110
         await asyncio.sleep(0.05)
     assert str(home) in engine["reason"]

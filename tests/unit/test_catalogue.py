@@ -20,6 +20,7 @@ from jupyterlab_t9kjob.languages import catalogue_of
 ROOT = Path(__file__).parents[2]
 SOURCES = Path(jupyterlab_t9kjob.__file__).parent
 CALL = re.compile(r"\.(?:__|_n)\(\s*'((?:[^'\\]|\\.)*)'")
+WITH_CONTEXT = re.compile(r"\._p\(\s*'([^'\\]*)',\s*'([^'\\]*)'")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +54,13 @@ def test_every_message_is_collected(pack: Path) -> None:
         for call in CALL.finditer(path.read_text())
         if "\\" not in call[1]
     }
+    contexts = {
+        (path.name, f"{context}\x04{message}")
+        for path in (ROOT / "src").rglob("*.ts*")
+        for context, message in WITH_CONTEXT.findall(path.read_text())
+    }
+    assert len(contexts) > 20
+    used |= contexts
     used |= {
         (path.name, node.args[0].value)
         for path in SOURCES.rglob("*.py")

@@ -40,7 +40,8 @@ class Backwards:
     """A language in which every message is in brackets."""
 
     def gettext(self, message: str, /) -> str:
-        return {"{who} waits": "[zzz {who}]", "wrong": "{nobody}"}.get(message, message)
+        known = {"{who} waits": "[zzz {who}]", "wrong": "{nobody}", "{first}, {rest}": "{first}、{rest}"}
+        return {**known, "{who} failed": "{who} 失败", "the script": "脚本"}.get(message, message)
 
     def ngettext(self, singular: str, plural: str, number: int, /) -> str:
         return f"[{singular if number == 1 else plural}]"
@@ -146,6 +147,17 @@ def test_sentences_and_lists(backwards: None) -> None:
     assert sentences(None, None) is None
     assert [listing(["a", "b", "c"][:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
     assert [listing(["a", "b", "c", "d"], most) for most in (2, 3)] == ["a, b and 2 others", "a, b, c and 1 other"]
+    assert translated(listing(["a", "b", "c", "d"])) == "a、b、c and d"
+    many = listing([f"node-{number}" for number in range(3000)])
+    assert Text.restored(many.stored()) == many
+
+
+def test_chinese_characters_have_no_space_between_them(backwards: None) -> None:
+    assert [translated(_("{who} failed", who=who)) for who in (_("the script"), "worker-0")] == [
+        "脚本失败",
+        "worker-0 失败",
+    ]
+    assert translated(_("{who} failed", who="我 的")) == "我 的失败"
 
 
 def test_words_of_others_can_be_changed() -> None:

@@ -1,4 +1,4 @@
-"""Reasons why a disk takes no writing, with texts for users.
+"""Reasons why nothing can be written to a disk, with texts for users.
 
 `trouble_of` explains an `OSError`, `trouble_at` and `full_disk` check a disk before or after a write, and `told_by`
 recognizes such an error in the output of a program. The supervisor of local jobs uses this module, so it needs only
@@ -42,7 +42,8 @@ class DiskTrouble(NamedTuple):
     Attributes
     ----------
     cause
-        Which texts it has: a `code`, or ``NoInode`` (of ``DiskFull``) or ``NotADirectory`` (of ``DirectoryGone``).
+        Key of the texts: a `code`, or a more precise one, ``NoInode`` (its code is ``DiskFull``) or ``NotADirectory``
+        (its code is ``DirectoryGone``).
     path
         Path that the texts name; None for a disk of which only a program's error is known.
     words
@@ -76,9 +77,9 @@ class DiskTrouble(NamedTuple):
             case "NotPermitted":
                 return _("{path} may not be written", path=path)
             case "DirectoryGone":
-                return _("{path} is not there", path=path)
+                return _("{path} does not exist", path=path)
             case "NotADirectory":
-                return _("{path} is no directory", path=path)
+                return _("{path} is not a directory", path=path)
             case "DiskSilent":
                 return _("the disk that holds {path} does not answer", path=path)
         if not self.words:

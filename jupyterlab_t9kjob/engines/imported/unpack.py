@@ -291,11 +291,11 @@ def _copy_index(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, siz
         with archive.open(info) as source:
             while data := source.read(RECORD.size * 4096):
                 if len(data) % RECORD.size:
-                    raise bad(_("{name} in the archive is no index of a log.", name=info.filename))
+                    raise bad(_("{name} in the archive is not the index of a log.", name=info.filename))
                 records = []
                 for when, offset in RECORD.iter_unpack(data):
                     if not math.isfinite(when) or not 0 <= when < MOST_TIME:
-                        raise bad(_("{name} in the archive is no index of a log.", name=info.filename))
+                        raise bad(_("{name} in the archive is not the index of a log.", name=info.filename))
                     before = (max(before[0], when), max(before[1], min(offset, size)))
                     records.append(RECORD.pack(*before))
                 write_all(descriptor, b"".join(records))

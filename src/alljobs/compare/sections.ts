@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Job, RunRow } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatDuration } from '../../common/format';
+import { formatDuration, listed } from '../../common/format';
 import { optionsOf } from '../../common/options';
 import {
   differ,
@@ -142,7 +142,7 @@ function factRows(
     row(trans.__('Replicas'), job => job.replicas),
     row(trans.__('Waited'), job => duration(waitedOf(job, now))),
     row(trans.__('Restarts'), job => job.restarts),
-    row(trans.__('Node'), job => job.nodes.join(', ') || undefined),
+    row(trans.__('Node'), job => listed(job.nodes) || undefined),
     row(trans.__('Started'), job => timeText(job.started_at, trans)),
     row(trans.__('Ended'), job => timeText(job.ended_at, trans))
   ];

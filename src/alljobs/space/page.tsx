@@ -1,7 +1,7 @@
 /** Page about the disk space of the records of jobs; loaded when its tab is opened. */
 import { Dialog, Notification, ReactWidget } from '@jupyterlab/apputils';
 import * as React from 'react';
-import { formatBytes } from '../../common/format';
+import { formatBytes, listed } from '../../common/format';
 import { namedDialog } from '../../shell/dialog';
 import { ERROR_STAYS, notifyError } from '../../shell/notices';
 import { CommandIDs } from '../../tokens';
@@ -47,10 +47,11 @@ export function createSpace(lab: IAllJobsLab): ReactWidget {
 
 async function clear(model: SpaceModel, { trans }: IAllJobsLab): Promise<void> {
   const { selected } = model;
-  const largest = selected
-    .slice(0, NAMED)
-    .map(({ name, size }) => `${name} (${formatBytes(size)})`)
-    .join(', ');
+  const largest = listed(
+    selected
+      .slice(0, NAMED)
+      .map(({ name, size }) => trans.__('%1 (%2)', name, formatBytes(size)))
+  );
   const { button } = await namedDialog({
     title: trans._n(
       'Remove the record of %1 job?',

@@ -9,7 +9,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatDay } from '../../common/format';
+import { formatDay, listed } from '../../common/format';
 import { useTicking } from '../../common/hooks';
 import { JobName } from '../../jobs/JobName';
 import { jobTitle } from '../../jobs/sentence';
@@ -98,7 +98,7 @@ export const JobTableRow = React.memo((props: IJobRowProps) => {
           <JobName job={job} />
         </LinkButton>
         {values.length > 0 && (
-          <small className="jp-t9k-caption"> {values.join(', ')}</small>
+          <small className="jp-t9k-caption"> {listed(values)}</small>
         )}
         {job.deleted && (
           <span className="jp-t9k-Runs-tag">{trans.__('deleted')}</span>

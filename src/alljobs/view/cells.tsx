@@ -4,7 +4,7 @@ import * as React from 'react';
 import { JobState } from '../../api/aliases';
 import { EngineInfo, JobSummary } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatExact } from '../../common/format';
+import { formatExact, listed } from '../../common/format';
 import { useTicking } from '../../common/hooks';
 import { hasBar, iconStateOf, stateOf, stateWord } from '../../jobs/phase';
 import { jobSentence } from '../../jobs/sentence';
@@ -59,7 +59,7 @@ export function cellTitle(
     case 'where':
       return locationText(job, context.engines, true);
     case 'node':
-      return job.nodes.join(', ');
+      return listed(job.nodes);
     case 'metric':
       return String(metricOf(job, column.name) ?? '');
     default:

@@ -2,9 +2,14 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobState } from '../../api/aliases';
 import { EngineInfo, JobSummary } from '../../api/types';
-import { formatClock, formatCount, formatTime } from '../../common/format';
+import {
+  formatClock,
+  formatCount,
+  formatTime,
+  listed
+} from '../../common/format';
 import { labelOf } from '../../jobs/engines';
-import { stateOf, stateWord } from '../../jobs/phase';
+import { countText, stateOf } from '../../jobs/phase';
 import { IJobColumn, ownerOf } from '../model/columns';
 import { BuiltIn, GroupKey, Since } from '../model/view';
 
@@ -190,9 +195,11 @@ export function countsText(
     const state = stateOf(job);
     counts.set(state, (counts.get(state) ?? 0) + 1);
   }
-  return STATES.flatMap(state =>
-    counts.has(state) ? `${counts.get(state)} ${stateWord(state, trans)}` : []
-  ).join(', ');
+  return listed(
+    STATES.filter(state => counts.has(state)).map(state =>
+      countText(counts.get(state) ?? 0, state, trans)
+    )
+  );
 }
 
 /** Return the state whose icon stands for several jobs: the first one that is not finished, or the worst. */
@@ -217,11 +224,12 @@ export function ownersText(
   hours: ReadonlyMap<string, number>,
   trans: TranslationBundle
 ): string {
-  return [...hours]
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, 5)
-    .map(([owner, sum]) => `${owner || trans.__('you')} ${gpuHoursText(sum)}`)
-    .join(', ');
+  return listed(
+    [...hours]
+      .sort(([, a], [, b]) => b - a)
+      .slice(0, 5)
+      .map(([owner, sum]) => `${owner || trans.__('you')} ${gpuHoursText(sum)}`)
+  );
 }
 
 /** Return a number of jobs: “46 jobs”. */

@@ -14,6 +14,7 @@ import {
 import { IJobsModel } from '../../tokens';
 import { clusterEngine, isLooking } from '../../jobs/engines';
 import { amountOf } from './capacity';
+import { listed } from '../../common/format';
 
 /** Interval between two reads of the nodes, in ms. Allocations can change without a notification. */
 const INTERVAL = 10_000;
@@ -292,11 +293,11 @@ export function nodeStatus(
   node: NodeCapacity,
   trans: TranslationBundle
 ): string {
-  const words = [
+  const words = listed([
     node.ready ? null : trans.__('Not ready'),
     node.cordoned ? trans.__('Cordoned') : null
-  ].filter(Boolean);
-  return words.join(', ') || trans.__('Ready');
+  ]);
+  return words || trans.__('Ready');
 }
 
 /**

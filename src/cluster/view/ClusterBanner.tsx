@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ClusterInfo, EngineInfo } from '../../api/types';
-import { formatClock } from '../../common/format';
+import { formatClock, sentences } from '../../common/format';
 import { Banner } from '../../ui/Banner';
 import { LinkButton } from '../../ui/Buttons';
 
@@ -50,7 +50,7 @@ export function StaleReason({
   const verbatim = cluster.stale_verbatim;
   return (
     <>
-      {reason} {hint}
+      {sentences([reason, hint])}
       {verbatim && !reason?.includes(verbatim) && (
         <pre className="jp-t9k-Verbatim">{verbatim}</pre>
       )}

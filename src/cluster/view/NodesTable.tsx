@@ -6,7 +6,7 @@ import { warningIcon } from '../../ui/icons';
 import { amountOf, sharesOf } from '../model/capacity';
 import { heldText } from '../model/capacityText';
 import { poolNames } from '../model/devices';
-import { formatAmount, formatFree } from '../../common/format';
+import { formatAmount, formatFree, listed } from '../../common/format';
 import {
   deviceSum,
   devicesOf,
@@ -132,7 +132,7 @@ function columnsOf(
         amount && (
           <>
             <b>{formatFree(resource, amount.free)}</b>{' '}
-            {trans.__('of %1', formatAmount(resource, amount.total))}
+            {trans._p('total', 'of %1', formatAmount(resource, amount.total))}
           </>
         )
       );
@@ -177,7 +177,7 @@ function columnsOf(
       className: 'jp-t9k-Nodes-name',
       order: node => node.name,
       titleOf: ({ name, address, roles }) =>
-        [name, address, roles.join(', ')].filter(Boolean).join('\n'),
+        [name, address, listed(roles)].filter(Boolean).join('\n'),
       cell: node => node.name
     },
     {
@@ -216,9 +216,11 @@ function kindNames(
   const names = poolNames([...kinds.values()]);
   const byKind = new Map([...kinds.keys()].map((key, i) => [key, names[i]]));
   return node =>
-    devicesOf(node)
-      .map(({ resource }) => byKind.get(`${resource} ${node.product}`))
-      .join(', ');
+    listed(
+      devicesOf(node).map(({ resource }) =>
+        byKind.get(`${resource} ${node.product}`)
+      )
+    );
 }
 
 /** Shows a node's status, with a warning sign if the node accepts no pods. */
@@ -286,7 +288,7 @@ function Devices({
         {devicesOf(node).map(({ resource, free, total }, index) => (
           <React.Fragment key={resource}>
             {index > 0 && ' · '}
-            <b>{free}</b> {trans.__('of %1', total)}
+            <b>{free}</b> {trans._p('total', 'of %1', total)}
           </React.Fragment>
         ))}
       </span>

@@ -66,7 +66,11 @@ export function QuotaTable({
                 <td>{line.resource}</td>
                 <td className="jp-t9k-Table-number">
                   <b>{formatFree(line.resource, leftOf(line))}</b>{' '}
-                  {trans.__('of %1', formatAmount(line.resource, line.hard))}
+                  {trans._p(
+                    'total',
+                    'of %1',
+                    formatAmount(line.resource, line.hard)
+                  )}
                 </td>
               </tr>
             ))}

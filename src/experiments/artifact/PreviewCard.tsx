@@ -4,7 +4,7 @@ import { downloadIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { ApiError } from '../../api/errors';
 import { ArtifactFile, Preview } from '../../api/types';
-import { formatBytes } from '../../common/format';
+import { formatBytes, sentences } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
 import { CopyButton } from '../../ui/CopyButton';
@@ -65,7 +65,7 @@ export function PreviewCard(props: IPreviewCardProps): React.JSX.Element {
       </header>
       {preview instanceof ApiError ? (
         <p className="jp-t9k-secondary">
-          {preview.message} {preview.hint}
+          {sentences([preview.message, preview.hint])}
         </p>
       ) : (
         preview && (

@@ -16,6 +16,7 @@ import { CHART_HEIGHT, createPlot, IMark } from './plot';
 import { Range, ReadingLine } from './readingLine';
 import { IPictureKey, savePicture } from '../../common/saveFile';
 import { axisText } from './text';
+import { listed } from '../../common/format';
 
 interface IChartProps {
   title: string;
@@ -73,7 +74,9 @@ export function Chart(props: IChartProps): React.JSX.Element {
       <header>
         <h3 title={title}>{title}</h3>
         {drawing?.isLog && !asTable && (
-          <span className="jp-t9k-caption">{trans.__('log')}</span>
+          <span className="jp-t9k-caption">
+            {trans._p('scale of an axis', 'log')}
+          </span>
         )}
         {drawing && <Legend {...props} drawing={drawing} />}
         {menu.length > 0 && (
@@ -194,7 +197,7 @@ function Plot(props: IPlotProps): React.JSX.Element {
       aria-valuemin={x[0] ?? 0}
       aria-valuemax={x[x.length - 1] ?? 0}
       aria-valuenow={at}
-      aria-valuetext={[where, ...values].join(', ')}
+      aria-valuetext={listed([where, ...values])}
       onKeyDown={event => onKey(event, line, x)}
     />
   );

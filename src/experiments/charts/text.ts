@@ -1,6 +1,6 @@
 /** Texts of charts: axes, positions, and values that are not drawn. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { formatCount, formatDuration } from '../../common/format';
+import { formatCount, formatDuration, sentences } from '../../common/format';
 import { Curve } from '../../api/types';
 import { XAxis } from '../types';
 import { finite, formatValue } from './numbers';
@@ -47,7 +47,7 @@ export function leftOutText(
   curves: readonly Curve[],
   trans: TranslationBundle
 ): string {
-  const sentences: string[] = [];
+  const said: string[] = [];
   const bad = curves.filter(({ not_finite }) => not_finite.count > 0);
   const count = bad.reduce((sum, { not_finite }) => sum + not_finite.count, 0);
   const steps = bad.flatMap(({ not_finite: { first_step, last_step } }) =>
@@ -55,7 +55,7 @@ export function leftOutText(
   );
   if (count > 0) {
     const [first, last] = [Math.min(...steps), Math.max(...steps)];
-    sentences.push(
+    said.push(
       steps.length === 0
         ? trans._n(
             '%1 value was not a finite number: not drawn.',
@@ -79,7 +79,7 @@ export function leftOutText(
     );
   }
   if (curves.some(({ truncated }) => truncated)) {
-    sentences.push(trans.__('The curve was not read to its end.'));
+    said.push(trans.__('The curve was not read to its end.'));
   }
-  return sentences.join(' ');
+  return sentences(said);
 }

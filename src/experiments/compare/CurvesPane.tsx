@@ -11,6 +11,7 @@ import { leftOutText, positionText } from '../charts/text';
 import { Curve, RunRow } from '../../api/types';
 import { GoalOf } from './differences';
 import { CompareModel, MOST_SHOWN } from './model';
+import { listed } from '../../common/format';
 
 /** Charts that are shown without a fold. */
 const MOST_OPEN = 4;
@@ -118,7 +119,7 @@ export function CurvesPane(props: ICurvesPaneProps): React.JSX.Element {
               {trans._n('%1 more metric', '%1 more metrics', rest.length)}
             </strong>{' '}
             <span className="jp-t9k-caption">
-              {rest.slice(0, 5).join(', ')}
+              {listed(rest.slice(0, 5))}
               {missing > 0 &&
                 ` · ${trans._n(
                   '%1 that not all runs have',

@@ -4,7 +4,7 @@ import { refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { ApiError, expectApiError } from '../../api/errors';
 import { Flow, FlowNode } from '../../api/types';
-import { formatCount } from '../../common/format';
+import { formatCount, sentences } from '../../common/format';
 import { useAfter, useWidth } from '../../common/hooks';
 import { Banner } from '../../ui/Banner';
 import { Button, LinkButton } from '../../ui/Buttons';
@@ -58,9 +58,7 @@ export function DataFlowPanel(props: IDataFlowProps): React.JSX.Element {
           title={trans.__('The data flow could not be read')}
           actions={<Button onClick={load}>{trans.__('Try again')}</Button>}
         >
-          <p>
-            {error.message} {error.hint}
-          </p>
+          <p>{sentences([error.message, error.hint])}</p>
           {error.verbatim && <code>{error.verbatim}</code>}
         </EmptyState>
       ) : (

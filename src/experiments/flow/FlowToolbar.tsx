@@ -71,10 +71,12 @@ export function FlowToolbar(props: IFlowToolbarProps): React.JSX.Element {
       </label>
       <span className="jp-t9k-Flow-steps">
         <span className="jp-t9k-secondary">
-          {home ? trans.__('Steps from %1', home) : trans.__('Steps')}
+          {home
+            ? trans.__('Steps from %1', home)
+            : trans._p('data flow', 'Steps')}
         </span>
         <Segments
-          aria-label={trans.__('Steps')}
+          aria-label={trans._p('data flow', 'Steps')}
           segments={['1', '2', '3', ''].map(value => ({
             value,
             label: value || all

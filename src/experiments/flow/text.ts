@@ -28,7 +28,7 @@ export function nodeText(
   trans: TranslationBundle
 ): string {
   const names: Record<FlowNode['kind'], string> = {
-    run: trans.__('Run %1', node.name),
+    run: trans._p('run of an experiment', 'Run %1', node.name),
     artifact: trans.__('Artifact %1', node.name),
     asset: trans.__('Asset %1', node.name)
   };

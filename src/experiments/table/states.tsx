@@ -1,7 +1,7 @@
 /** Texts in place of rows, and the line below the rows. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { formatCount } from '../../common/format';
+import { formatCount, sentences } from '../../common/format';
 import { useAfter } from '../../common/hooks';
 import { openMenu } from '../../common/menu';
 import { Button, LinkButton } from '../../ui/Buttons';
@@ -43,9 +43,7 @@ export function Failure({ model, trans }: IStateProps): React.JSX.Element {
         </Button>
       }
     >
-      <p>
-        {failure?.message} {failure?.hint}
-      </p>
+      <p>{sentences([failure?.message, failure?.hint])}</p>
       {failure?.verbatim && <code>{failure.verbatim}</code>}
     </EmptyState>
   );

@@ -5,7 +5,8 @@ import {
   formatClock,
   formatDuration,
   formatEnd,
-  formatMoment
+  formatMoment,
+  sentences
 } from '../../common/format';
 import {
   engineOf,
@@ -159,7 +160,7 @@ export function whyText(
   if (hint) {
     parts.push(withStop(hint));
   }
-  return parts.filter(Boolean).join(' ');
+  return sentences(parts);
 }
 
 /**
@@ -190,12 +191,12 @@ export function failureText(
   job: Job,
   trans: TranslationBundle
 ): string {
-  const sentences = [withStop(failedText(failure, trans))];
+  const said = [withStop(failedText(failure, trans))];
   if (job.attempt > 1) {
-    sentences.push(trans.__('This was attempt %1.', failure.attempt));
+    said.push(trans.__('This was attempt %1.', failure.attempt));
   }
   if (failure.rank !== null && (job.processes ?? 0) > 1) {
-    sentences.push(
+    said.push(
       trans._n(
         'It was the first of %1 rank to fail.',
         'It was the first of %1 ranks to fail.',
@@ -203,7 +204,7 @@ export function failureText(
       )
     );
   }
-  return sentences.join(' ');
+  return sentences(said);
 }
 
 function failedText(

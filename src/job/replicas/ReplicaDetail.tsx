@@ -8,6 +8,7 @@ import { joinWords } from '../../common/shellWords';
 import { IconButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
 import { AttemptEnd, spanText } from './Attempts';
+import { listed } from '../../common/format';
 
 /** Props of `ReplicaDetail`. */
 interface IReplicaDetailProps {
@@ -74,7 +75,7 @@ function PodFacts({
           </>
         )}
         {' · '}
-        {trans.__('made')} <Time time={pod.created_at} trans={trans} />
+        {trans.__('created')} <Time time={pod.created_at} trans={trans} />
       </dd>
       {pod.image && (
         <>
@@ -117,11 +118,11 @@ function PodFacts({
 
 /** Return the source and options of a mount. */
 function mountText(mount: PodMount, trans: TranslationBundle): string {
-  return [
+  return listed([
     mount.source,
     ...(mount.sub_path ? [trans.__('folder %1', mount.sub_path)] : []),
     ...(mount.read_only ? [trans.__('read-only')] : [])
-  ].join(', ');
+  ]);
 }
 
 /** Shows an attempt in one line. */

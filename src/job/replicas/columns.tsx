@@ -7,6 +7,7 @@ import { serverNow } from '../../common/clock';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { IColumn } from '../../ui/table/Table';
 import { Age, Duration, Time } from '../../ui/Time';
+import { listed } from '../../common/format';
 
 /** CSS class of columns with numbers. */
 const NUMBER = 'jp-t9k-Table-number';
@@ -93,7 +94,8 @@ function allColumns(trans: TranslationBundle): IReplicaColumn[] {
       className: `${NUMBER} ${MINOR}`,
       has: replica => deviceCount(replica) > 0,
       order: deviceCount,
-      cell: replica => replica.devices.join(', ') || deviceCount(replica)
+      cell: replica =>
+        listed(replica.devices.map(String)) || deviceCount(replica)
     },
     {
       key: 'restarts',
@@ -199,7 +201,7 @@ export function rankRange(ranks: readonly number[]): string {
   }
   return last - first === ranks.length - 1
     ? `${first} – ${last}`
-    : ranks.join(', ');
+    : listed(ranks.map(String));
 }
 
 /** Return the state whose icon is shown for a replica's status, which is written as kubectl writes it. */

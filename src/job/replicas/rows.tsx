@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, JobSpec, Replica } from '../../api/types';
-import { formatDuration } from '../../common/format';
+import { formatDuration, listed } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { devicesText } from '../model/text';
 
@@ -54,7 +54,7 @@ export function sizeRows(
   if (nodes.length) {
     rows.push([
       nodes.length === 1 ? trans.__('Node') : trans.__('Nodes'),
-      nodes.join(', ')
+      listed(nodes)
     ]);
   }
   return rows;
@@ -120,7 +120,7 @@ function resourceRows(job: Job, trans: TranslationBundle): Rows {
             replica_specs.length > 1
               ? trans.__('Each “%1”', group.type)
               : trans.__('Each replica'),
-            parts.join(', ')
+            listed(parts)
           ]
         ];
   });
@@ -150,11 +150,11 @@ function amountText(
 export function volumeRows(job: Job, trans: TranslationBundle): Rows {
   return job.spec.mounts.map(mount => [
     mount.mount_path,
-    [
+    listed([
       trans.__('PVC %1', mount.claim),
       ...(mount.sub_path ? [trans.__('folder %1', mount.sub_path)] : []),
       ...(mount.read_only ? [trans.__('read-only')] : [])
-    ].join(', ')
+    ])
   ]);
 }
 
@@ -166,10 +166,10 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
   if (queue !== null || priority !== null) {
     rows.push([
       trans.__('Queue'),
-      [
+      listed([
         ...(queue === null ? [] : [queue]),
         ...(priority === null ? [] : [trans.__('priority %1', priority)])
-      ].join(', ')
+      ])
     ]);
   }
   if (priority_class !== null) {
@@ -179,15 +179,15 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
   if (labels.length > 0) {
     rows.push([
       trans.__('Only nodes with'),
-      labels
-        .map(([key, value]) => (value === '' ? key : `${key} = ${value}`))
-        .join(', ')
+      listed(
+        labels.map(([key, value]) => (value === '' ? key : `${key} = ${value}`))
+      )
     ]);
   }
   if (scheduling.tolerations.length > 0) {
     rows.push([
       trans.__('Tolerated taints'),
-      scheduling.tolerations.map(one => tolerationText(one, trans)).join(', ')
+      listed(scheduling.tolerations.map(one => tolerationText(one, trans)))
     ]);
   }
   if (scheduling.scheduler !== null) {
@@ -200,7 +200,7 @@ export function placementRows(job: Job, trans: TranslationBundle): Rows {
     ...(fs_group === null ? [] : [trans.__('volume group %1', fs_group)])
   ];
   if (who.length > 0) {
-    rows.push([trans.__('Runs as'), who.join(', ')]);
+    rows.push([trans.__('Runs as'), listed(who)]);
   }
   return rows;
 }

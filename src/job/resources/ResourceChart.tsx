@@ -7,7 +7,7 @@ import { nearest } from '../../experiments/charts/lines';
 import { coloursOf, useTheme } from '../../experiments/charts/palette';
 import { ReadingLine } from '../../experiments/charts/readingLine';
 import { ResourceRow, ResourceView } from '../../api/types';
-import { formatClock } from '../../common/format';
+import { formatClock, listed } from '../../common/format';
 import { useSignal, useWidth } from '../../common/hooks';
 import { formatIn, IScale } from './amounts';
 import { Curve, extentOf, Level, plotData } from './layout';
@@ -94,12 +94,12 @@ export function ResourceChart(props: IResourceChartProps): React.JSX.Element {
       aria-valuemin={data.x[0] ?? 0}
       aria-valuemax={data.x[data.x.length - 1] ?? 0}
       aria-valuenow={at}
-      aria-valuetext={[
+      aria-valuetext={listed([
         formatClock(at, true),
         ...values.map(
           (value, each) => `${names[each] ?? ''} ${value} ${scale.name}`
         )
-      ].join(', ')}
+      ])}
       onKeyDown={event => onKey(event, line, data.x)}
     >
       {index >= 0 && values.length <= MOST_VALUES && (

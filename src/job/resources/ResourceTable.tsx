@@ -5,6 +5,7 @@ import { ResourceView } from '../../api/types';
 import { formatWithUnit } from './amounts';
 import { Curve } from './layout';
 import { nameOf } from './names';
+import { listed } from '../../common/format';
 
 interface IResourceTableProps {
   view: ResourceView;
@@ -45,7 +46,7 @@ export function ResourceTable({
                 <td data-number>{format(mean)}</td>
                 <td data-number>{format(least)}</td>
                 <td data-number>{format(most)}</td>
-                <td>{row.levels.map(({ label }) => label).join(', ')}</td>
+                <td>{listed(row.levels.map(({ label }) => label))}</td>
               </tr>
             );
           })

@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { ReadingLine } from '../../experiments/charts/readingLine';
 import { LogMarker, Replica, ResourceRow, ResourceView } from '../../api/types';
-import { formatClock } from '../../common/format';
+import { formatClock, listed } from '../../common/format';
 import { useSignal } from '../../common/hooks';
 import { LinkButton } from '../../ui/Buttons';
 import { IScale, scaleOf } from './amounts';
@@ -136,7 +136,7 @@ function Columns(props: IRowsProps): React.JSX.Element {
             <div className="jp-t9k-ResourceColumns-label">
               <strong>{row.title}</strong>
               <span className="jp-t9k-caption" title={row.scope ?? undefined}>
-                {[shared.scale.name, row.scope].filter(Boolean).join(', ')}
+                {listed([shared.scale.name, row.scope])}
               </span>
               {row.facts.map(fact => (
                 <span key={fact}>{fact}</span>
@@ -276,7 +276,7 @@ function ChartOf(props: IChartOfProps): React.JSX.Element {
     <ResourceChart
       {...{ view, row, line, trans, pauses, ...shared }}
       curves={curves.length === shown.length ? shown : curves}
-      label={[row.title, replica].filter(Boolean).join(', ')}
+      label={listed([row.title, replica])}
       names={curves.map(curve => nameOf(curve, trans))}
       height={props.height}
       hasTimes={props.hasTimes}
@@ -299,5 +299,5 @@ function whereOf(
       : ranks.length === 1
         ? trans.__('rank %1', ranks[0])
         : trans.__('ranks %1 – %2', ranks[0], ranks[ranks.length - 1]);
-  return [node, text].filter(Boolean).join(', ');
+  return listed([node, text]);
 }

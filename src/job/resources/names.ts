@@ -2,6 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ResourceView } from '../../api/types';
 import { Curve } from './layout';
+import { listed } from '../../common/format';
 
 /** Return the name of a curve: “rank 3”, “GPU 0”, “worker-1”. */
 export function nameOf(curve: Curve, trans: TranslationBundle): string {
@@ -40,5 +41,5 @@ export function legendOf(
       }
     });
   }
-  return names.map(each => each.join(', ')).filter(name => name !== '');
+  return names.map(listed).filter(name => name !== '');
 }

@@ -11,7 +11,12 @@ import {
   StackGroup,
   StackList
 } from '../../api/types';
-import { formatClock, formatCount, formatMoment } from '../../common/format';
+import {
+  formatClock,
+  formatCount,
+  formatMoment,
+  sentences
+} from '../../common/format';
 import { Banner } from '../../ui/Banner';
 import { Button, IconButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
@@ -151,7 +156,7 @@ export default function StacksPane(props: IStacksPaneProps): React.JSX.Element {
             level="warning"
             title={trans.__('No stacks: %1.', missing.who)}
           >
-            {missing.sentence} {missing.hint}
+            {sentences([missing.sentence, missing.hint])}
             {missing.verbatim && <code>{missing.verbatim}</code>}
           </Banner>
         ))}

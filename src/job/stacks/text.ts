@@ -6,7 +6,7 @@ import {
   StackGroup,
   StackMember
 } from '../../api/types';
-import { formatClock } from '../../common/format';
+import { formatClock, listed } from '../../common/format';
 
 /** Number of ranks that a heading names one by one. */
 const MOST_RANKS = 16;
@@ -47,9 +47,8 @@ export function packageOf(file: string): string {
 export function foldText({ frames }: IRun, trans: TranslationBundle): string {
   const shown = frames
     .slice(0, 3)
-    .map(frame => frame.function.split('.').pop())
-    .join(', ');
-  const names = frames.length > 3 ? `${shown}, …` : shown;
+    .map(frame => frame.function.split('.').pop());
+  const names = listed(frames.length > 3 ? [...shown, '…'] : shown);
   const place = packageOf(frames[0].file);
   return trans._n(
     '%1 frame in %2: %3',
@@ -101,8 +100,8 @@ function ranksText(
 
 /** Return the numbers of ranks with commas; an ellipsis stands for those beyond the first 16. */
 export function rankList(ranks: readonly number[]): string {
-  const listed = ranks.slice(0, MOST_RANKS).join(', ');
-  return ranks.length > MOST_RANKS ? `${listed}, …` : listed;
+  const shown = ranks.slice(0, MOST_RANKS).map(String);
+  return listed(ranks.length > MOST_RANKS ? [...shown, '…'] : shown);
 }
 
 /** Return a group's stack as text, the innermost frame first. */

@@ -12,7 +12,7 @@ import {
   JobCode,
   Restored
 } from '../../api/types';
-import { formatBytes } from '../../common/format';
+import { formatBytes, listed, sentences } from '../../common/format';
 import { InView } from '../../common/hooks';
 import { LinkButton } from '../../ui/Buttons';
 import { DiffLines } from '../../ui/editor/DiffLines';
@@ -81,7 +81,10 @@ function SnapshotRows({
       <dt>{trans.__('Snapshot')}</dt>
       <dd title={taken?.path}>
         {taken &&
-          `${trans._n('%1 file', '%1 files', taken.files)}, ${formatBytes(taken.size)} · `}
+          `${listed([
+            trans._n('%1 file', '%1 files', taken.files),
+            formatBytes(taken.size)
+          ])} · `}
         <code>{taken?.digest.slice(0, 7)}</code>
       </dd>
       <dt>{trans.__('Folder')}</dt>
@@ -340,7 +343,7 @@ function Restore({
       </LinkButton>{' '}
       <span role="status">
         {done instanceof ApiError ? (
-          `${done.message} ${done.hint ?? ''}`
+          sentences([done.message, done.hint])
         ) : done ? (
           <>
             {trans._n('%1 file written to', '%1 files written to', done.files)}{' '}

@@ -163,7 +163,7 @@ function actionsOf(job: Job, trans: TranslationBundle): IAction[] {
   }
   actions.push({
     command: CommandIDs.clone,
-    label: trans.__('Clone'),
+    label: trans._p('button', 'Clone'),
     icon: duplicateIcon
   });
   if (!isActive(job) && offers('rerun')) {

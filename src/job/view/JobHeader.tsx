@@ -9,7 +9,7 @@ import {
   Progress
 } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatClock, formatEnd, formatEta } from '../../common/format';
+import { formatClock, formatEnd, formatEta, listed } from '../../common/format';
 import { isActive, isStalled, stateOf, stateWord } from '../../jobs/phase';
 import { jobTitle } from '../../jobs/sentence';
 import { LinkButton } from '../../ui/Buttons';
@@ -57,7 +57,7 @@ export function JobHeader(props: IJobHeaderProps): React.JSX.Element {
   const facts = [
     frozen ? trans.__('%1 (as of %2)', age, formatClock(asOf)) : age,
     whereText(job, engines, trans),
-    ...(!job.mine && job.owner ? [trans.__('of %1', job.owner)] : []),
+    ...(!job.mine && job.owner ? [trans._p('owner', 'of %1', job.owner)] : []),
     sizeText(job, trans)
   ].join(' · ');
   const failed = state === 'failed';
@@ -177,7 +177,7 @@ function ProgressLine(props: {
 }): React.JSX.Element {
   const { progress, running, trans } = props;
   const left = useTicking(() => (running ? etaText(progress, trans) : ''));
-  const spoken = [progress.text, left].filter(Boolean).join(', ');
+  const spoken = listed([progress.text, left]);
   return (
     <div className="jp-t9k-JobHeader-progress">
       <div>

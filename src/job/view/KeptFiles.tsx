@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import * as React from 'react';
 import { CheckpointFile, Checkpoints, Job, LogStream } from '../../api/types';
-import { formatBytes, formatMoment } from '../../common/format';
+import { formatBytes, formatMoment, listed } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { LinkButton } from '../../ui/Buttons';
 import { InView } from '../../common/hooks';
@@ -84,7 +84,7 @@ export function KeptFiles(props: IKeptFilesProps): React.JSX.Element {
             trans.__('nothing written so far')
           )}
         </dd>
-        <dt>{trans.__('Archive')}</dt>
+        <dt>{trans._p('file', 'Archive')}</dt>
         <dd>
           <LinkButton
             title={trans.__(
@@ -134,12 +134,16 @@ function CheckpointFiles(
           'Files such as .pt, .ckpt and .safetensors that were changed while the job ran'
         )}
       >
-        {` · ${files}, ${formatBytes(size)}, `}
-        {trans.__(
-          'the newest %1 %2',
-          newest.path.slice(slash + 1),
-          formatMoment(newest.time, trans)
-        )}
+        {' · '}
+        {listed([
+          files,
+          formatBytes(size),
+          trans.__(
+            'the newest %1 %2',
+            newest.path.slice(slash + 1),
+            formatMoment(newest.time, trans)
+          )
+        ])}
       </span>
       <Resumes {...props} newest={newest} />
     </>
@@ -172,7 +176,7 @@ function Resumes(
             {older.map(file => (
               <li key={file.path}>
                 <code>{file.path}</code>
-                {` · ${formatBytes(file.size)}, ${formatMoment(file.time, trans)} · `}
+                {` · ${listed([formatBytes(file.size), formatMoment(file.time, trans)])} · `}
                 <ResumeButton {...props} file={file} />
               </li>
             ))}

@@ -7,6 +7,7 @@ import { CommandIDs } from '../../tokens';
 import { Banner } from '../../ui/Banner';
 import { Button, LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
+import { sentences } from '../../common/format';
 
 /** Notices that a job is deleted, read-only or not fully visible to the user. */
 export function Notices({
@@ -41,7 +42,7 @@ export function Notices({
           level="info"
           title={trans.__('Parts of this job can’t be read.')}
         >
-          {job.limited.join(' ')}
+          {sentences(job.limited)}
         </Banner>
       )}
     </>

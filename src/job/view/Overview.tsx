@@ -33,6 +33,7 @@ import {
 } from '../replicas/rows';
 import { Timeline } from './Timeline';
 import { OpenFile, Traceback } from './Traceback';
+import { listed } from '../../common/format';
 
 /** Properties of the overview. */
 interface IOverviewProps {
@@ -108,7 +109,7 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
             <CodeSection {...props} source={job.spec.source} />
           )}
           <Section
-            title={trans.__('Size')}
+            title={trans._p('job', 'Size')}
             rows={sizeRows(job, replicas, facts.has_pods, trans)}
           />
           <OptionalSection
@@ -267,7 +268,7 @@ export function argumentGroups(args: readonly string[]): string[] {
 function environmentRow(job: Job, trans: TranslationBundle): Rows {
   const names = job.spec.env.map(({ name }) => name);
   return names.length
-    ? [[trans.__('Environment'), <code key="env">{names.join(', ')}</code>]]
+    ? [[trans.__('Environment'), <code key="env">{listed(names)}</code>]]
     : [];
 }
 

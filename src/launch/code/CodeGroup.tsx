@@ -300,7 +300,7 @@ function CopyRow({ files }: { files: SnapshotPreview }): React.JSX.Element {
   const { trans } = useLaunch();
   const count = trans._n('%1 file', '%1 files', files.count);
   return (
-    <Row group field="/source/copy" label={trans.__('Copy')}>
+    <Row group field="/source/copy" label={trans._p('field', 'Copy')}>
       <span className="jp-t9k-Launch-copy">
         <b>
           {count}, {formatBytes(files.size)}

@@ -4,7 +4,7 @@ import { refreshIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { expectApiError } from '../../api/errors';
 import { CodeFile, FileDiff, SnapshotPreview } from '../../api/types';
-import { formatBytes } from '../../common/format';
+import { formatBytes, sentences } from '../../common/format';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { DiffLines } from '../../ui/editor/DiffLines';
 import { useLaunch } from '../parts/context';
@@ -50,7 +50,7 @@ export function SnapshotPane(): React.JSX.Element {
       </div>
       {failure && (
         <p className="jp-t9k-Launch-stale" role="status">
-          {failure.message} {failure.hint}
+          {sentences([failure.message, failure.hint])}
         </p>
       )}
       <div className="jp-t9k-Launch-lines">

@@ -87,7 +87,7 @@ export function groupLabel(
   trans: TranslationBundle
 ): string {
   return {
-    size: trans.__('Size'),
+    size: trans._p('job', 'Size'),
     image: trans.__('Image or kernel'),
     placement: trans.__('Queue and nodes'),
     volumes: trans.__('Volumes'),

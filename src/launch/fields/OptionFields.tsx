@@ -28,6 +28,7 @@ import { Select } from '../parts/choices';
 import { Spinner } from '../parts/NumberField';
 import { TextField } from '../parts/TextField';
 import { ValuesField } from '../parts/ValuesField';
+import { sentences } from '../../common/format';
 
 /** Number of rows that are rendered with the form: more than a screen shows. */
 const FIRST_ROWS = 40;
@@ -185,7 +186,7 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
       <span
         id={`${id}-caption`}
         className="jp-t9k-Launch-help jp-t9k-caption"
-        title={[help, note, ...facts].filter(Boolean).join(' ')}
+        title={sentences([help, note, ...facts])}
       >
         {was && <span className="jp-t9k-Launch-was">{was}</span>}
         {changed && !was && (

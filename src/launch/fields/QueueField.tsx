@@ -7,6 +7,7 @@ import { Combobox, IChoice } from '../parts/Combobox';
 import { useLaunch, useModel } from '../parts/context';
 import { NumberField } from '../parts/NumberField';
 import { Row, useFieldId } from '../parts/Row';
+import { sentences } from '../../common/format';
 
 /** The job's queue and its priority in the queue. */
 export function QueueField(): React.JSX.Element {
@@ -48,11 +49,7 @@ export function QueueField(): React.JSX.Element {
     chosen && queueText(chosen, resource, trans)
   ];
   return (
-    <Row
-      field={field}
-      others={[priorityField]}
-      caption={said.filter(Boolean).join(' ')}
-    >
+    <Row field={field} others={[priorityField]} caption={sentences(said)}>
       <Combobox
         field={field}
         value={queue ?? ''}

@@ -10,6 +10,7 @@ import { FieldErrors, useField, WithLocks } from '../parts/Row';
 import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
 import { Group, IFolding } from '../parts/groups/Group';
+import { listed, sentences } from '../../common/format';
 
 type Mount = JobSpec['mounts'][number];
 
@@ -25,7 +26,7 @@ export function DataGroup({
       name="data"
       title={trans.__('Data')}
       summary={({ form }) =>
-        form.spec.mounts.map(mount => describeMount(mount, trans)).join(', ') ||
+        listed(form.spec.mounts.map(mount => describeMount(mount, trans))) ||
         trans.__('no volumes')
       }
       folding={folding}
@@ -74,7 +75,7 @@ function Mounts(): React.JSX.Element {
       )}
       {volumes?.failure && (
         <p className="jp-t9k-caption">
-          {volumes.failure.message} {volumes.failure.hint}{' '}
+          {sentences([volumes.failure.message, volumes.failure.hint])}{' '}
           {trans.__('Type the names of the PVCs.')}
         </p>
       )}
@@ -221,7 +222,7 @@ function describeVolume(volume: Volume, trans: TranslationBundle): string {
   return [
     lab_path === null ? null : trans.__('in this lab at %1', lab_path),
     capacity,
-    access_modes.join(', '),
+    listed(access_modes),
     phase === null || phase === 'Bound' ? null : phase
   ]
     .filter(Boolean)

@@ -81,8 +81,8 @@ function StartField(): React.JSX.Element {
         aria-labelledby={`${prefix}/paused-label`}
         field="/paused"
         segments={[
-          { value: 'now', label: trans.__('Now') },
-          { value: 'paused', label: trans.__('Paused') },
+          { value: 'now', label: trans._p('start', 'Now') },
+          { value: 'paused', label: trans._p('start', 'Paused') },
           ...(canDebug
             ? [
                 {

@@ -1,7 +1,7 @@
 /** Notices above the fields of the launch form. */
 import * as React from 'react';
 import { baseName } from '../../common/contentsPath';
-import { formatTime } from '../../common/format';
+import { formatTime, sentences } from '../../common/format';
 import { joinWords } from '../../common/shellWords';
 import { Banner } from '../../ui/Banner';
 import { LinkButton } from '../../ui/Buttons';
@@ -184,9 +184,7 @@ function Applied(): React.JSX.Element | null {
       {notes.length > 0 && (
         <ul className="jp-t9k-Launch-notes">
           {notes.map(({ field, message, hint }) => (
-            <li key={`${field} ${message}`}>
-              {message} {hint}
-            </li>
+            <li key={`${field} ${message}`}>{sentences([message, hint])}</li>
           ))}
         </ul>
       )}
@@ -253,7 +251,7 @@ function Notes(): React.JSX.Element | null {
       <ul className="jp-t9k-Launch-notes">
         {notes.map(({ code, field, message, hint }) => (
           <li key={`${code} ${field} ${message}`}>
-            {message} {hint}
+            {sentences([message, hint])}
           </li>
         ))}
       </ul>

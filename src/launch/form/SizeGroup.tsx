@@ -20,7 +20,7 @@ export function SizeGroup({
   return (
     <Group
       name="size"
-      title={trans.__('Size')}
+      title={trans._p('job', 'Size')}
       summary={({ form }) => describeSize(form.spec, trans)}
       folding={folding}
     >

@@ -12,6 +12,7 @@ import { TextField } from '../parts/TextField';
 import { useLaunch, useModel } from '../parts/context';
 import { IconButton } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
+import { listed } from '../../common/format';
 
 const ROWS = '/sweep/rows_path';
 const EXAMPLE = 'val_loss';
@@ -33,7 +34,7 @@ export function RowsField(): React.JSX.Element | null {
     return null;
   }
   const caption = unknown.length
-    ? trans.__('The script has no option %1.', unknown.join(', '))
+    ? trans.__('The script has no option %1.', listed(unknown))
     : trans.__('Each row is a job; the header names the options');
   return (
     <Row field={ROWS} caption={caption}>

@@ -69,8 +69,16 @@ export function Spinner({
         onKeyDown={onKeyDown}
       />
       <span>
-        {button(1, trans.__('More'), caretUpEmptyThinIcon)}
-        {button(-1, trans.__('Less'), caretDownEmptyThinIcon)}
+        {button(
+          1,
+          trans._p('button beside a number', 'More'),
+          caretUpEmptyThinIcon
+        )}
+        {button(
+          -1,
+          trans._p('button beside a number', 'Less'),
+          caretDownEmptyThinIcon
+        )}
       </span>
     </span>
   );

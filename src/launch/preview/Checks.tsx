@@ -9,6 +9,7 @@ import { Icon } from '../../ui/Icon';
 import { useLaunch, useModel } from '../parts/context';
 import { describeField } from '../parts/fieldNames';
 import { SourceLink } from '../parts/SourceLink';
+import { listed, sentences } from '../../common/format';
 
 type Level = Check['level'];
 
@@ -62,7 +63,7 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
       <Icon of={icons[check.level]} />
       <span>
         <span className="jp-t9k-visuallyHidden">{levels[check.level]}</span>
-        {check.message} {check.hint}
+        {sentences([check.message, check.hint])}
       </span>
       <CheckLink check={check} />
     </li>
@@ -99,12 +100,10 @@ export function countChecks(
   const count = (level: Level) =>
     checks.filter(check => check.level === level).length;
   const [errors, warnings, hints, passed] = LEVELS.map(count);
-  return [
+  return listed([
     errors && trans._n('%1 error', '%1 errors', errors),
     warnings && trans._n('%1 warning', '%1 warnings', warnings),
     passed && trans._n('%1 passed', '%1 passed', passed),
     hints && trans._n('%1 hint', '%1 hints', hints)
-  ]
-    .filter(Boolean)
-    .join(', ');
+  ]);
 }

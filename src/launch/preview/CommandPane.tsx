@@ -21,7 +21,7 @@ export function CommandPane(): React.JSX.Element {
       <div className="jp-t9k-Launch-commandHead">
         <h3>{trans.__('Preview')}</h3>
         <Segments<'command' | 'environment'>
-          aria-label={trans.__('Show')}
+          aria-label={trans._p('choice', 'Show')}
           segments={[
             { value: 'command', label: trans.__('Command') },
             { value: 'environment', label: trans.__('Environment') }

@@ -8,6 +8,7 @@ import { ILineMark } from '../../ui/editor/yamlMarks';
 import { CopyButton, StalePreview } from './CommandPane';
 import { useLaunch, useModel } from '../parts/context';
 import { useYamlAssist } from './useYamlAssist';
+import { sentences } from '../../common/format';
 
 /** The manifest of the form, or the manifest that the user edits instead of the form. */
 export function ManifestPane({
@@ -106,7 +107,7 @@ function linesFound(checks: readonly Check[]): ILineMark[] {
           line,
           column,
           kind: level,
-          message: hint ? `${message} ${hint}` : message
+          message: sentences([message, hint])
         }
       : []
   );

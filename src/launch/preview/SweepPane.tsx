@@ -74,7 +74,7 @@ function SweepTable(): React.JSX.Element {
                 <code>{field}</code>
               </th>
             ))}
-            <th scope="col">{trans.__('Start')}</th>
+            <th scope="col">{trans._p('column', 'Start')}</th>
           </tr>
         </thead>
         <tbody>

@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../ui/Buttons';
 import { describePreset } from '../content/presets';
 import { useLaunch, useModel } from '../parts/context';
 import { LONGEST_NAME } from './SavePreset';
+import { sentences } from '../../common/format';
 
 /** The user's presets: the name of each is a field, and a button deletes it. */
 export function ManagePresets({
@@ -51,7 +52,7 @@ export function ManagePresets({
       ))}
       {failure && (
         <p role="alert" className="jp-t9k-Launch-presetError">
-          {failure.message} {failure.hint} {failure.verbatim}
+          {sentences([failure.message, failure.hint, failure.verbatim])}
         </p>
       )}
       <div>

@@ -4,6 +4,7 @@ import { ApiError, expectApiError } from '../../api/errors';
 import { Button } from '../../ui/Buttons';
 import { groupLabel, PRESET_GROUPS, PresetGroup } from '../content/presets';
 import { useLaunch } from '../parts/context';
+import { sentences } from '../../common/format';
 
 /** Longest name of a preset. */
 export const LONGEST_NAME = 80;
@@ -77,7 +78,7 @@ export function SavePreset({
       </fieldset>
       {failure && (
         <p role="alert" className="jp-t9k-Launch-presetError">
-          {failure.message} {failure.hint} {failure.verbatim}
+          {sentences([failure.message, failure.hint, failure.verbatim])}
         </p>
       )}
       <div>

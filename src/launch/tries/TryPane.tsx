@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { LabIcon, refreshIcon, stopIcon } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { Try } from '../../api/types';
-import { formatDuration } from '../../common/format';
+import { formatDuration, sentences } from '../../common/format';
 import { useTicking, useValue } from '../../common/hooks';
 import { ownFrame } from '../../job/model/nextStep';
 import { Traceback } from '../../job/view/Traceback';
@@ -65,7 +65,7 @@ export function TryPane(): React.JSX.Element {
       </div>
       {failure && (
         <p className="jp-t9k-Launch-stale" role="alert">
-          {failure.message} {failure.hint}
+          {sentences([failure.message, failure.hint])}
         </p>
       )}
       {isOlder && (

@@ -3,7 +3,12 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, LogStream, Replica } from '../../api/types';
 import { stateIcons } from '../../ui/icons';
-import { formatClock, formatDuration, formatEnd } from '../../common/format';
+import {
+  formatClock,
+  formatDuration,
+  formatEnd,
+  sentences
+} from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 
@@ -59,10 +64,10 @@ function explain(props: IAttemptDividerProps): string {
   const now = attempts.find(item => item.number === stream.attempt);
   const before = attempts.find(item => item.number === stream.attempt - 1);
   const started = now?.started_at ?? time;
-  const sentences: string[] = [];
+  const said: string[] = [];
   if (started !== null) {
     const at = formatClock(started, true);
-    sentences.push(
+    said.push(
       now?.restart
         ? trans.__(
             'started at %1, restart %2 of %3.',
@@ -79,11 +84,11 @@ function explain(props: IAttemptDividerProps): string {
       before.started_at !== null && before.ended_at !== null
         ? formatDuration(before.ended_at - before.started_at, trans)
         : null;
-    sentences.push(
+    said.push(
       ran === null
         ? trans.__('Attempt %1 ended: %2.', before.number, ended)
         : trans.__('Attempt %1 ended after %2: %3.', before.number, ran, ended)
     );
   }
-  return sentences.join(' ');
+  return sentences(said);
 }

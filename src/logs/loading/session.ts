@@ -14,6 +14,7 @@ import {
 } from '../../api/types';
 import { LowestLevel } from './streams';
 import { Cursor } from './window';
+import { sentences } from '../../common/format';
 
 /** The part of `JsonSocket` that a session uses. */
 export interface ILogSocket extends IDisposable {
@@ -33,7 +34,7 @@ export class LogSearchReplaced extends Error {}
 /** The server answered a request with an error; the message contains its hint. */
 export class LogRequestError extends Error {
   constructor(message: string, hint: string | null) {
-    super([message, hint].filter(Boolean).join(' '));
+    super(sentences([message, hint]));
   }
 }
 

@@ -130,7 +130,7 @@ function stateText(state: LogState, trans: TranslationBundle): string {
     case 'live':
       return trans.__('Live');
     case 'complete':
-      return trans.__('Complete');
+      return trans._p('log', 'Complete');
     case 'elsewhere':
       return trans.__('An earlier part');
     case 'lost':

@@ -173,7 +173,7 @@ export function LogToolbar(props: ILogToolbarProps): React.JSX.Element {
         disabled={streams.length === 0}
         onClick={event => openMenu(event.currentTarget, props.downloads())}
       />
-      <MoreButton label={trans.__('More')} items={() => props.more()} />
+      <MoreButton label={trans._p('menu', 'More')} items={() => props.more()} />
     </div>
   );
 }

@@ -78,11 +78,11 @@ export function kindLabel(kind: Kind, trans: TranslationBundle): string {
     case 'paused':
       return trans.__('is paused by the platform');
     case 'succeeded_late':
-      return trans.__('succeeds after more minutes than');
+      return trans.__('succeeds after more than (minutes)');
     case 'succeeded_soon':
       return trans.__('succeeds sooner');
     case 'waiting':
-      return trans.__('is pending for more minutes than');
+      return trans.__('is pending for more than (minutes)');
     case 'sweep_ended':
       return trans.__('is the last of a sweep to end');
   }

@@ -6,6 +6,7 @@ import { Button } from '../../ui/Buttons';
 import { Segments } from '../../ui/Segments';
 import { Time } from '../../ui/Time';
 import { NotificationSettings, Service } from '../model/settings';
+import { sentences } from '../../common/format';
 
 interface ISectionProps {
   settings: NotificationSettings;
@@ -200,7 +201,7 @@ function AddressForm({
         )}
         {isOpen && error && (
           <p className="jp-t9k-Webhook-error" role="alert">
-            {error.message} {error.hint}
+            {sentences([error.message, error.hint])}
           </p>
         )}
         <small>
@@ -267,8 +268,8 @@ function Result({
   const { ok, sentence, hint, verbatim, time } = delivery;
   return (
     <p className="jp-t9k-Webhook-result" role="status" data-ok={ok}>
-      {sentence} <Time time={time} trans={trans} /> {hint}{' '}
-      {verbatim && <code>{verbatim}</code>}
+      {sentences([sentence, hint])} {verbatim && <code>{verbatim}</code>}{' '}
+      <Time time={time} trans={trans} />
     </p>
   );
 }

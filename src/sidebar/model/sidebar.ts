@@ -3,11 +3,11 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { JobState } from '../../api/aliases';
 import { JobSummary } from '../../api/types';
 import {
+  countText,
   hasBar,
   iconStateOf,
   isActive,
-  stateOf,
-  stateWord
+  stateOf
 } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
 
@@ -229,7 +229,7 @@ export function sweepText(
   const states = jobs.map(stateOf);
   const counts = STATES.flatMap(state => {
     const count = states.filter(each => each === state).length;
-    return count ? `${count} ${stateWord(state, trans)}` : [];
+    return count ? countText(count, state, trans) : [];
   });
   return [trans._n('%1 job', '%1 jobs', jobs.length), ...counts].join(' · ');
 }

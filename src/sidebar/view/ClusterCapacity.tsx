@@ -279,7 +279,9 @@ function Free({
     <>
       <b>{free}</b>{' '}
       <span>
-        {narrow ? trans.__('of %1', total) : trans.__('of %1 free', total)}
+        {narrow
+          ? trans._p('total', 'of %1', total)
+          : trans.__('of %1 free', total)}
       </span>
     </>
   );

@@ -7,6 +7,7 @@ import { CommandIDs } from '../../tokens';
 import { useTicking } from '../../common/hooks';
 import { AsOf } from '../../ui/Time';
 import { IJobRowProps, JobRow } from './JobRow';
+import { listed } from '../../common/format';
 
 interface IJobListRowProps extends IJobRowProps {
   /** Upper edge in the list, in px. */
@@ -53,10 +54,7 @@ export const JobListRow = React.memo(
         aria-level={level}
         aria-setsize={count}
         aria-posinset={position}
-        aria-label={[label, location]
-          .filter(Boolean)
-          .join(', ')
-          .replace(/ · /g, ', ')}
+        aria-label={listed([label, ...location.split(' · ')])}
         style={{ top, height }}
         onFocus={() => onFocus(job.id)}
         onClick={() => run(CommandIDs.openJob, { id: job.id })}

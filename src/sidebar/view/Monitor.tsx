@@ -6,7 +6,7 @@ import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { asOfEngine } from '../../jobs/asOf';
-import { formatClock } from '../../common/format';
+import { formatClock, sentences } from '../../common/format';
 import { ISpread, locationText, spreadOf } from '../../jobs/jobLocation';
 import { matches, sectionsOf } from '../model/sidebar';
 import { CommandIDs, IJobsModel } from '../../tokens';
@@ -125,7 +125,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
           {trans.__('New job')}
         </Button>
         <MoreButton
-          label={trans.__('More')}
+          label={trans._p('menu', 'More')}
           disabled={!ready} // its entries depend on the engines
           items={() => [
             {
@@ -177,7 +177,7 @@ export function Monitor(props: IMonitorProps): React.JSX.Element {
       )}
       {ready && !none && refusal !== null && connection.state === 'open' && (
         <Banner level="error" title={refusal}>
-          {[...new Set(engines.map(({ reason }) => reason))].join(' ')}
+          {sentences(new Set(engines.map(({ reason }) => reason)))}
         </Banner>
       )}
       {showDeleted && jobs.deleted.error !== null && (

@@ -83,7 +83,7 @@ function Row(
       <span className="jp-t9k-TensorBoards-actions">
         <IconButton
           icon={refreshIcon}
-          label={trans.__('Restart')}
+          label={trans._p('button', 'Restart')}
           onClick={() =>
             props.run(CommandIDs.restartTensorBoard, { id: board.id })
           }

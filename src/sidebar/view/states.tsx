@@ -9,6 +9,7 @@ import { Button, LinkButton } from '../../ui/Buttons';
 import { EmptyState } from '../../ui/EmptyState';
 import { useAfter } from '../../common/hooks';
 import { Icon } from '../../ui/Icon';
+import { listed } from '../../common/format';
 
 interface ITrans {
   trans: TranslationBundle;
@@ -119,10 +120,10 @@ export function machineText(
   trans: TranslationBundle
 ): string {
   const gpus = machine.devices.length;
-  return [
+  return listed([
     trans._n('%1 CPU', '%1 CPUs', machine.cpus),
     gpus ? trans._n('%1 GPU', '%1 GPUs', gpus) : trans.__('no GPU')
-  ].join(', ');
+  ]);
 }
 
 /** Message for a filter that hides all jobs. */

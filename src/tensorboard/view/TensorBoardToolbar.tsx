@@ -5,7 +5,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { TensorBoard } from '../../api/types';
 import { jobIcon, tensorBoardIcon } from '../../ui/icons';
-import { formatCount } from '../../common/format';
+import { formatCount, listed } from '../../common/format';
 import { CommandIDs } from '../../tokens';
 import { Button, IconButton } from '../../ui/Buttons';
 import { useSignal, useValue } from '../../common/hooks';
@@ -103,7 +103,9 @@ function RestartButton({ model, trans }: IViewProps): React.JSX.Element | null {
         disabled={model.isOpening}
         onClick={() => void model.restart()}
       >
-        {model.isOpening ? trans.__('Starting…') : trans.__('Restart')}
+        {model.isOpening
+          ? trans.__('Starting…')
+          : trans._p('button', 'Restart')}
       </Button>
     )
   );
@@ -179,5 +181,5 @@ function countsText(
       ? [trans._n('%2 point', '%2 points', points, formatCount(points))]
       : [])
   ];
-  return counts.length > 0 ? ` · ${counts.join(', ')}` : '';
+  return counts.length > 0 ? ` · ${listed(counts)}` : '';
 }

@@ -15,6 +15,7 @@ import { Duration } from '../../ui/Time';
 import { NotInstalled } from './NotInstalled';
 import { TensorBoardModel } from '../model/board';
 import { hasEnded, IViewProps, jobOf } from './tensorBoardTab';
+import { sentences } from '../../common/format';
 
 /** Return true if event files may still be written: the job is active, or the folder belongs to no job. */
 export function mayCome(model: TensorBoardModel): boolean {
@@ -85,7 +86,7 @@ export function TensorBoardPage({
         }
         actions={
           <Button onClick={() => void model.restart()}>
-            {trans.__('Restart')}
+            {trans._p('button', 'Restart')}
           </Button>
         }
       >
@@ -214,9 +215,7 @@ function Refusal(props: {
 }): React.JSX.Element {
   return (
     <>
-      <p>
-        {props.message} {props.hint}
-      </p>
+      <p>{sentences([props.message, props.hint])}</p>
       {props.verbatim && (
         <pre className="jp-t9k-Verbatim">{props.verbatim}</pre>
       )}

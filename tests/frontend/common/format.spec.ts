@@ -12,6 +12,8 @@ import {
   formatMemory,
   formatMilliseconds,
   formatTime,
+  listed,
+  sentences,
   setLocale
 } from '../../../src/common/format';
 
@@ -112,6 +114,19 @@ describe('times in another language', () => {
     setLocale('en_US');
     expect(formatClock(at(2026, 10, 18, 0, 5))).toBe('00:05');
     expect(formatClock(at(2026, 10, 18, 17, 5), true)).toBe('17:05:00');
+  });
+});
+
+describe('lists and sentences', () => {
+  afterEach(() => setLocale('en'));
+
+  it.each([
+    ['en', 'a, b, c', 'One. Two.'],
+    ['zh_CN', 'a、b、c', 'One.Two.']
+  ])('%s: “%s”, “%s”', (code, list, text) => {
+    setLocale(code);
+    expect(listed(['a', null, 'b', '', 'c'])).toBe(list);
+    expect(sentences(['One.', undefined, 'Two.'])).toBe(text);
   });
 });
 

@@ -112,14 +112,14 @@ def test_without_the_clusters_pod_template_the_known_fields_are_used() -> None:
 @pytest.mark.parametrize(
     ("spec", "code", "field", "words"),
     [
-        ({"groups": [{"type": "a", "replica": 1}]}, "UnknownField", "/groups/0/replica", "replica is no known field"),
+        ({"groups": [{"type": "a", "replica": 1}]}, "UnknownField", "/groups/0/replica", "replica is not a known"),
         ({"groups": [{}]}, "FieldMissing", "/groups/0", "spec.groups[0] needs the field type."),
         ({"groups": [], "mode": "Al"}, "NotAllowedValue", "/mode", "spec.mode can't be “Al”."),
         ({"groups": [], "steps": "3"}, "WrongType", "/steps", "spec.steps must be a whole number, and is text."),
         ({"groups": [], "steps": True}, "WrongType", "/steps", "and is true or false."),
         ({"groups": {}}, "WrongType", "/groups", "must be a list, and is an object."),
         ({"groups": [], "limit": []}, "WrongType", "/limit", "must be text or a number, and is a list."),
-        ({"groups": [], "oN": True}, "UnknownField", "/oN", "oN is no known field of spec."),
+        ({"groups": [], "oN": True}, "UnknownField", "/oN", "oN is not a known field of spec."),
         ({"steps": 1}, "FieldMissing", "", "spec needs the field groups."),
         (
             {"groups": [{"type": "a", "template": {"spec": {}}}]},

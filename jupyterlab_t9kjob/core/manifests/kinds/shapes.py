@@ -308,9 +308,9 @@ def _wrong_type(value: Any, refusal: Text, pointer: str, hint: Text | None = Non
 
 
 def _note_unknown(key: str, known: list[str], notes: Notes, pointer: str) -> None:
-    message = _("{field} is no known field of {object}.", field=key, object=in_words(pointer))
+    message = _("{field} is not a known field of {object}.", field=key, object=in_words(pointer))
     if pointer == "/manifest":
-        message = _("{field} is no known field.", field=key)
+        message = _("{field} is not a known field.", field=key)
     near = difflib.get_close_matches(key, known, 1, 0.75)
     hint = _("It is kept as written; a cluster that lacks it refuses the job.")
     if near:

@@ -118,9 +118,9 @@ def _missing(name: str, pointer: str) -> Check:
 
 
 def _unknown(name: str, known: list[str], pointer: str) -> Check:
-    message = _("{field} is no known field of {object}.", field=name, object=in_words(pointer))
+    message = _("{field} is not a known field of {object}.", field=name, object=in_words(pointer))
     if pointer == "/manifest":
-        message = _("{field} is no known field.", field=name)
+        message = _("{field} is not a known field.", field=name)
     near = difflib.get_close_matches(name, known, 1, 0.75)
     hint = _("Did you mean {field}?", field=near[0]) if near else _("The cluster's schema does not have it.")
     return _warning("UnknownField", message, child(pointer, name), hint)

@@ -8,6 +8,7 @@ import { RunRow } from '../../../api/types';
 import { Scalar } from '../../types';
 import { IAxis, labelsOf, positionOf } from './axes';
 import { CompareModel } from '../model';
+import { listed } from '../../../common/format';
 
 /** Sizes in px. */
 const HEIGHT = 240;
@@ -129,7 +130,14 @@ function Points(
           }
         >
           <title>
-            {`${name}: ${x.name} ${text(x.read(run))}, ${y.name} ${text(y.read(run))}`}
+            {trans.__(
+              '%1: %2',
+              name,
+              listed([
+                `${x.name} ${text(x.read(run))}`,
+                `${y.name} ${text(y.read(run))}`
+              ])
+            )}
           </title>
         </path>
       )
@@ -144,12 +152,12 @@ function Points(
         '%1 by %2: %3',
         y.name,
         x.name,
-        runs
-          .map(
+        listed(
+          runs.map(
             run =>
               `${labels.get(run.id)} ${text(x.read(run))} ${text(y.read(run))}`
           )
-          .join('; ')
+        )
       )}
     >
       {labelsOf(y).map(({ position, value }) => (

@@ -96,7 +96,7 @@ function ColumnHead({
       <span className="jp-t9k-Runs-label">{label}</span>
       {column.step !== null && (
         <small className="jp-t9k-caption">
-          {trans.__('at %1', formatCount(column.step))}
+          {trans._p('step', 'at %1', formatCount(column.step))}
         </small>
       )}
     </SortHeading>

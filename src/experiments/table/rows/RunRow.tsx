@@ -9,6 +9,7 @@ import { RunRow as IRow } from '../../../api/types';
 import { Cell, cellTitle, ICellActions, RunName } from './cells';
 import { Check } from '../../../ui/table/Check';
 import { formatMetric, runsText } from '../text';
+import { listed } from '../../../common/format';
 
 /** Actions of a row. The object is the same in all renderings. */
 export interface IRowActions extends ICellActions {
@@ -153,7 +154,7 @@ export function GroupRow(props: IGroupRowProps): React.JSX.Element {
           <span className="jp-t9k-secondary">
             {runsText(runs.length, trans)}
             {metric && values.length > 0
-              ? ` · ${metric.name}: ${values.join(', ')}`
+              ? ` · ${trans.__('%1: %2', metric.name, listed(values))}`
               : ''}
           </span>
         </button>

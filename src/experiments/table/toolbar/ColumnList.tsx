@@ -45,7 +45,10 @@ export function ColumnList(props: IColumnListProps): React.JSX.Element {
     },
     { title: trans.__('Metrics'), columns: of('metric') },
     { title: trans.__('Environment'), columns: of('environment') },
-    { title: trans.__('More'), columns: of('curve', 'tags', 'labels', 'note') }
+    {
+      title: trans._p('columns', 'More'),
+      columns: of('curve', 'tags', 'labels', 'note')
+    }
   ];
   return (
     <>

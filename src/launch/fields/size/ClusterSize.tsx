@@ -19,6 +19,7 @@ import { Row } from '../../parts/Row';
 import { TextField } from '../../parts/TextField';
 import { FreeNow } from './FreeNow';
 import { ProcessesField } from './ProcessesField';
+import { listed } from '../../../common/format';
 
 const REPLICAS = '/replica_specs/0/replicas';
 const KIND = `${DEVICE}/name`;
@@ -141,14 +142,12 @@ function describeTotal(spec: JobSpec, trans: TranslationBundle): string | null {
   const count = resources.device?.count ?? 0;
   const each = spec.torchrun?.proc_per_node ?? 1;
   const processes = replicas * (each === 'gpu' ? count : each);
-  return [
+  return listed([
     count
       ? trans._n('%1 GPU', '%1 GPUs', replicas * count)
       : trans.__('No GPU'),
     processes ? trans._n('%1 process', '%1 processes', processes) : null
-  ]
-    .filter(Boolean)
-    .join(', ');
+  ]);
 }
 
 /** Limit and request of a resource on each node. */

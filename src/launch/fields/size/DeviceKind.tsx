@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Pool } from '../../../api/types';
 import { poolNames } from '../../../cluster/model/devices';
-import { formatAmount, formatFree } from '../../../common/format';
+import { formatAmount, formatFree, listed } from '../../../common/format';
 import { GPU } from '../../content/form';
 import { Combobox, IChoice } from '../../parts/Combobox';
 import { useLaunch, useModel } from '../../parts/context';
@@ -74,10 +74,10 @@ function kindsOf(pools: readonly Pool[], trans: TranslationBundle): IKind[] {
     };
     const any: IKind = {
       value: resource,
-      note: [
+      note: listed([
         own.length > 1 ? trans.__('any kind') : first.name,
         freeOf(own)
-      ].join(', '),
+      ]),
       resource,
       pool: null
     };

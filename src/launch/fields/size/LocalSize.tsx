@@ -3,7 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { MAX_NODES, MAX_PROCESSES } from '../../../api/constants';
 import { DeviceInfo, JobSpec, Machine } from '../../../api/types';
-import { formatMemory } from '../../../common/format';
+import { formatMemory, listed } from '../../../common/format';
 import { DEVICE, GPU } from '../../content/form';
 import { useLaunch, useModel } from '../../parts/context';
 import { NumberField } from '../../parts/NumberField';
@@ -169,5 +169,5 @@ function describeMachine(machine: Machine, trans: TranslationBundle): string {
       : null;
   const gpus = machine.devices.length ? null : trans.__('no GPU');
   const parts = [cores, memory, gpus].filter(part => part !== null);
-  return trans.__('%1 on this machine', parts.join(', '));
+  return trans.__('%1 on this machine', listed(parts));
 }
