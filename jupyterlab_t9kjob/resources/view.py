@@ -136,6 +136,7 @@ def _curve(column: Column, values: dict[int, Value], count: int) -> ResourceCurv
 
 
 def _spread(reduced: Reduced, columns: list[Column], count: int) -> ResourceCurve:
+    """Return one curve for many replicas: their mean, and the lowest and highest replica."""
     low: list[float | None] = [None] * count
     mean: list[float | None] = [None] * count
     high: list[float | None] = [None] * count

@@ -51,7 +51,7 @@ def number(value: float | None) -> str:
 
 
 def any_number(value: float | None) -> str:
-    """Return the JSON of a number that is a text if it is not finite; `null` if it is not known."""
+    """Return the JSON of a number; a text such as ``"nan"`` if it is not finite, `null` if it is not known."""
     if value is None:
         return "null"
     if math.isfinite(value):
@@ -60,7 +60,7 @@ def any_number(value: float | None) -> str:
 
 
 def _short(value: float) -> str:
-    """Return a number in six digits, which a curve of a few pixels does not show."""
+    """Return a number with six digits; a curve of a few pixels shows no more."""
     return f"{max(-_LARGEST, min(_LARGEST, value)):.6g}"
 
 

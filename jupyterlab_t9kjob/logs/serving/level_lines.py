@@ -27,6 +27,7 @@ SEARCH_BYTES: Final = 64 * 1024 * 1024
 SEARCH_SECONDS: Final = 0.5
 """Size and time of one part of a search for errors."""
 _TEXT: Final = 500
+"""Number of characters of an error that are kept."""
 
 _PREFILTERS: Final = {level: Prefilter(pattern) for level, pattern in CANDIDATES.items()}
 
@@ -213,7 +214,7 @@ class ErrorSearch:
         return file.reader.bytes_read - before
 
     def _take(self, file: OpenSource, line: Line, leveled: Leveled) -> None:
-        """Use a line. The text of a traceback is its last line, which follows the head."""
+        """Take a found line into the result. A traceback is found by its head; its text is its last line."""
         text = line.text.strip()[:_TEXT]
         if self.found is None or line.offset <= self.found.offset:
             is_traceback = leveled.part == "traceback"
@@ -229,7 +230,7 @@ class ErrorSearch:
 
 
 class FirstErrors(NamedTuple):
-    """First errors that were found, with the number of bytes that were searched and that there are."""
+    """First errors that were found so far. `searched` of the `size` bytes of all streams have been searched."""
 
     errors: list[FirstError]
     searched: int

@@ -12,7 +12,7 @@ import { Failure, FirstUse, Loading, NothingFound, StatusLine } from './states';
 import { SelectionBar } from './toolbar/SelectionBar';
 import { Toolbar } from './toolbar/Toolbar';
 
-/** Shortest time between two renderings after news of the server, in ms. */
+/** Shortest time between two renderings for changes of the runs, in ms. */
 const INTERVAL = 100;
 
 interface IExperimentsViewProps {
@@ -21,7 +21,7 @@ interface IExperimentsViewProps {
   lab: IExperimentsLab;
 }
 
-/** Shows the runs with a toolbar, or why there are none. It follows changes only while it is visible. */
+/** Shows the runs with a toolbar, or why there are none. It watches the runs only while it is visible. */
 export function ExperimentsView(
   props: IExperimentsViewProps
 ): React.JSX.Element {

@@ -1,4 +1,5 @@
-/** Actions on runs. */
+/** Actions on the runs of the table: their menu, selection, tags, notes, exports. */
+
 import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { formatBytes } from '../../common/format';
 import { createMenu, IMenuItem, openOnce } from '../../common/menu';

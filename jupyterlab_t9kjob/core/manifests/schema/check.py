@@ -38,7 +38,8 @@ _PYTHON: Final[dict[JsonType, type | tuple[type, ...]]] = {
 def differences(manifest: Any, schema: KindSchema) -> list[Check]:
     """Return warnings about the parts of a manifest that its schema does not allow, at most `MOST` (blocking).
 
-    They are no errors, because a webhook of the cluster may complete or change a manifest before it is validated.
+    Differences are warnings, not errors, because a webhook of the cluster may change the manifest before the cluster
+    validates it.
 
     Parameters
     ----------

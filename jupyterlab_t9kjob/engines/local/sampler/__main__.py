@@ -1,4 +1,4 @@
-"""Samples one job: ``python -I -S …/engines/local/sampler/__main__.py JOB_DIRECTORY``.
+"""Samples the resources that one job uses: ``python -I -S …/engines/local/sampler/__main__.py JOB_DIRECTORY``.
 
 The supervisor starts this process and ends it. Reading ``/proc`` or a GPU's driver may hang; in a process of its own
 that holds up neither the supervisor nor the end of the job.

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_SECONDS: Final = 1800.0
 _MOST_WORDS: Final = 4000
+"""Number of characters of git's message that are kept."""
 
 
 class _Failed(Exception):
