@@ -58,8 +58,8 @@ def undescribed(node: ast.Module | ast.ClassDef) -> Iterator[str]:
         elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) and not child.name.startswith("_"):
             names = parameters_of(child, isinstance(node, ast.ClassDef))
             text = ast.get_docstring(child) or ""
-            # “The parameters are those of `read`”, “Merge the JSON patch `body` into the object at `path`”
-            described = "Parameters\n---" in text or "parameters are those of" in re.sub(r"\s+", " ", text)
+            # “The parameters are those of `read`”, “see `Engine.act`”, “Merge the JSON patch `body` into … `path`”
+            described = re.search(r"^Parameters\n---|parameters\s+are\s+those\s+of|\bsee\s+`", text, re.MULTILINE)
             if len(names) > 1 and not (described or all(f"`{name}`" in text for name in names)):
                 yield child.name
 
