@@ -139,7 +139,15 @@ def written_threads(text: str) -> list[dict[str, Any]]:
 
 
 def asked_traces(pid: int, variables: dict[str, str], most: int) -> list[Any]:
-    """Return what the flight recorders of a process kept, up to `most` characters; empty if they do not answer."""
+    """Return what the flight recorders of a process kept; empty if they do not answer.
+
+    Parameters
+    ----------
+    pid, variables
+        The process and its environment, where `TRACES_MARK` names the folder of the answers.
+    most
+        Number of characters that are read.
+    """
     folder = variables.get(TRACES_MARK, "")
     path = os.path.join(folder, f"{pid}.trace")
     try:
