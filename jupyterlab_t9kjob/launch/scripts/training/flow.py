@@ -152,7 +152,15 @@ class Flow:
         return self._closure.reach.runs(facts, Place(line, "", *scope, main=main))
 
     def in_parent(self, call: Call, module: Observed) -> bool:
-        """Return True if a call runs before the script starts its processes, in none of them."""
+        """Return True if a call runs before the script starts its processes, in none of them.
+
+        Parameters
+        ----------
+        call
+            The call.
+        module
+            The module that makes it.
+        """
         if self._started is None:
             starts = [call for _, _, call in self.calls("spawn", "start_processes", "Process")]
             given = [start.argument(0, "fn", "target") for start in starts]
