@@ -115,7 +115,13 @@ function Content(props: IContentProps): React.JSX.Element {
           {view.trouble.hint}
         </Banner>
       )}
-      <div className="jp-t9k-Resources-body">
+      <div
+        className="jp-t9k-Resources-body"
+        role="region"
+        aria-label={trans.__('Resources')}
+        // The charts take the focus themselves; a table that is scrolled needs it for the keys.
+        tabIndex={asTable ? 0 : undefined}
+      >
         {!hasValues ? (
           <Nothing view={view} trans={trans} />
         ) : asTable ? (
@@ -323,7 +329,7 @@ function Footer(props: IContentProps): React.JSX.Element {
   const missing = rows.flatMap(row => row.missing ?? []);
   const { at } = line;
   return (
-    <footer className="jp-t9k-ResourceFooter">
+    <div className="jp-t9k-ResourceFooter">
       {usage.gpu_hours !== null && (
         <p>
           <strong>
@@ -350,7 +356,7 @@ function Footer(props: IContentProps): React.JSX.Element {
           </LinkButton>
         </p>
       )}
-    </footer>
+    </div>
   );
 }
 
