@@ -33,6 +33,7 @@ from .logs.serving.follow import LogService
 from .notifications.service import NotificationService
 from .presets.configuration import Configuration
 from .presets.service import Presets
+from .resuming.evictions import Evictions
 from .snapshots.limits import Limits
 from .snapshots.service import Snapshots
 from .stacks.service import Stacks
@@ -54,6 +55,8 @@ class Services:
         Starts the next jobs of sweeps in clusters.
     sweep_rules
         Ends jobs that are worse than the others of their sweep.
+    evictions
+        Continues evicted jobs.
     launch
         Fills and checks the launch form.
     logs
@@ -99,6 +102,7 @@ class Services:
     experiments: Experiments
     stacks: Stacks
     notifications: NotificationService
+    evictions: Evictions
     history_bytes: int | None = None
     artifacts: Artifacts = field(init=False)
     history: History = field(init=False)
@@ -131,13 +135,18 @@ class Services:
         await self.notifications.start()
         await self.sweep_runner.start()
         await self.sweep_rules.start()
+        await self.evictions.start()
         await self.history.start()
 
     async def stop(self) -> None:
         """Stop the services. Jobs go on; TensorBoard processes and tries end."""
         await self.history.stop()
         await asyncio.gather(
-            self.sweep_runner.stop(), self.sweep_rules.stop(), self.stacks.stop(), self.notifications.stop()
+            self.sweep_runner.stop(),
+            self.sweep_rules.stop(),
+            self.evictions.stop(),
+            self.stacks.stop(),
+            self.notifications.stop(),
         )
         await self.feed.stop()
         await self.snapshots.stop()
@@ -219,5 +228,6 @@ def make_services(
         experiments=experiments,
         stacks=stacks,
         notifications=notices,
+        evictions=Evictions(jobs, root, launch.admit),
         history_bytes=history_bytes,
     )

@@ -19,8 +19,8 @@ REMOVED: Final = object()
 FEATURES: Final = (
     "cluster_tensorboard", "deadline", "debug", "devices", "diagnostics", "elastic", "exec", "extra", "image", "mounts",
     "pause", "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts",
-    "resume", "resume_command", "scaling_weight", "scheduling", "secrets", "security", "shm", "skip_init", "source",
-    "torchrun", "ttl",
+    "resume", "resume_command", "resume_evicted", "scaling_weight", "scheduling", "secrets", "security", "shm",
+    "skip_init", "source", "torchrun", "ttl",
 )  # fmt: skip
 """Names of all capabilities."""
 
@@ -117,6 +117,9 @@ def _of_the_job(spec: JobSpec) -> Iterator[Use]:
     if spec.run_policy.ttl_seconds is not None:
         field = "/spec/run_policy/ttl_seconds"
         yield Use("ttl", field, without={field: None})
+    if spec.run_policy.resume_evicted:
+        field = "/spec/run_policy/resume_evicted"
+        yield Use("resume_evicted", field, refused=False, without={field: False})
     for number, resume in enumerate(spec.resume):
         field = f"/spec/resume/{number}"
         yield Use("resume", field, without={field: REMOVED})

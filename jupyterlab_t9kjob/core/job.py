@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, model_validator
 from typing_extensions import Self
 
+from .evictions.model import Continuation, Continues
 from .spec import Device, JobSpec, Model
 from .sweep import SweepMember
 from .translation import Text
@@ -191,6 +192,8 @@ class JobSummary(Model):
     log_dirs: list[str] = Field(default_factory=list, description="Log directories for TensorBoard.")
     sweep: SweepMember | None = Field(None, description="The job's place in its sweep; null if it belongs to none.")
     request_id: str | None = Field(None, description="Id of the submission. Runs that the job recorded name it, too.")
+    continues: Continues | None = Field(None, description="The evicted job that this job continues, if it does.")
+    continuation: Continuation | None = Field(None, description="What followed the job's eviction; null: nothing yet.")
 
     @model_validator(mode="after")
     def _count_gpu_hours(self) -> Self:
@@ -224,9 +227,7 @@ class Job(JobSummary):
     )
     tensorboard_url: str | None = Field(None, description="Page of the TensorBoard that the platform runs for the job.")
     rerun_of: str | None = Field(None, description="Id of the job that this one repeats, or was cloned from.")
-    imported_manifest: bool = Field(
-        False, description="The job was imported, and its archive has the manifest that it had."
-    )
+    imported_manifest: bool = Field(False, description="The job was imported together with its manifest.")
 
 
 class Attempt(Model):

@@ -163,12 +163,15 @@ class RunPolicy(Model):
         Pods that are removed when the job ends.
     ttl_seconds
         Time after which the object of an ended job is deleted, in seconds; not on every engine.
+    resume_evicted
+        True if a new job resumes from the newest checkpoint when the job failed because it was evicted.
     """
 
     backoff_limit: Annotated[int, Field(ge=0, le=MAX_INT32)] = 3
     active_deadline_seconds: Annotated[int, Field(ge=1, le=MAX_INT32)] | None = None
     clean_up: CleanUp = "Unfinished"
     ttl_seconds: Annotated[int, Field(ge=0)] | None = None
+    resume_evicted: bool = False
 
 
 class Scheduling(Model):

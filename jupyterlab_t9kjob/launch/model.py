@@ -150,6 +150,9 @@ class ScriptInfo(Model):
         "torch.distributed alone, `none`: no library; null where its text does not tell.",
     )
     method_line: int | None = Field(None, description="Line of the script that tells it; null: in another module.")
+    resume_option: str | None = Field(
+        None, description="First spelling of its option that takes a checkpoint to resume from; null if none is known."
+    )
     own_processes: bool = Field(False, description="The script starts its processes itself (mp.spawn).")
     writes_events: bool = Field(False, description="It writes TensorBoard events.")
 

@@ -6,11 +6,50 @@ from typing import Final
 
 from ..core.checks import Check
 from ..core.spec import JobSpec
-from ..core.translation import _, sentences
+from ..core.translation import Text, _, sentences
 from .model import ScriptOption
+from .options.resume import resume_option
 from .source_file import Source
 
 MAX_UNREAD: Final = 10
+
+
+def resume_problem(spec: JobSpec, source: Source | None) -> Text | None:
+    """Return why no option is known by which a job resumes from a checkpoint; None if one is known.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    source
+        The job's script or notebook; None if it was not read.
+    """
+    # The cells of a notebook have no options.
+    if source is None or source.error is not None or spec.entrypoint.kind not in ("script", "module"):
+        return _("The job’s script can’t be read here, so its option for checkpoints is not known.")
+    if any(group.args is not None or group.entrypoint is not None for group in spec.replica_specs):
+        return _("The job’s replica types have commands of their own: fill in the option in a clone.")
+    if resume_option(source.script.info.options, spec.args) is None:
+        return _("{script} has no option that is known to take a checkpoint.", script=source.path.name)
+    return None
+
+
+def resume_checks(spec: JobSpec, source: Source | None) -> list[Check]:
+    """Warn if a job is to be continued after an eviction, and its script has no option for that.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    source
+        The job's script or notebook; None if it was not read.
+    """
+    problem = resume_problem(spec, source) if spec.run_policy.resume_evicted else None
+    if problem is None:
+        return []
+    hint = _("No job will continue this one after an eviction.")
+    field = "/spec/run_policy/resume_evicted"
+    return [Check(level="warning", code="CannotResume", message=problem, hint=hint, field=field)]
 
 
 def missing_options(spec: JobSpec, source: Source) -> list[Check]:

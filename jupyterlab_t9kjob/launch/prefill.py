@@ -13,6 +13,7 @@ from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, T
 from ..jobs.renaming import renamed
 from .kernels.kernels import refused
 from .model import Kernel, ScriptOption
+from .options.resume import with_checkpoint_of
 from .source_file import Source
 
 RUNS = "runs"
@@ -90,6 +91,8 @@ def adapted_spec(
         Keep the name of `base`, even if it is taken.
     """
     spec = base.model_copy() if keep_name else renamed(base, numbered(base.name, taken))
+    if source is not None:
+        spec.args = with_checkpoint_of(base.args, spec.args, source.script.info.options)
     if source is not None and base.entrypoint.kind in ("script", "notebook"):
         spec.entrypoint = Entrypoint(kind=source.kind, value=str(source.path))
     if spec.runtime.kernel not in {kernel.name for kernel in kernels}:

@@ -15,6 +15,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaMode
 from ..core import capacity, job
 from ..core.code.model import DEFAULT_LEAVE_OUT
 from ..core.engine.terminals import TerminalList
+from ..core.evictions.model import MOST_CONTINUATIONS
 from ..core.manifests.schema import KindSchema
 from ..core.manifests.text.yaml_reader import MOST_BYTES
 from ..core.spec import (
@@ -153,6 +154,7 @@ CONSTANTS: dict[str, Any] = {
     "MAX_NODES": MAX_NODES,
     "MAX_PROCESSES": MAX_PROCESSES,
     "MAX_PRIORITY": MAX_PRIORITY,
+    "MOST_CONTINUATIONS": MOST_CONTINUATIONS,
 }
 """Constants that the page needs without a request; `make api` writes them as TypeScript constants."""
 PATH_PARTS = {

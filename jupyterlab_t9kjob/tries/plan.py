@@ -24,11 +24,12 @@ from ..launch.kernels.kernels import Kernels, refused
 from ..launch.manifests import Submission
 from ..launch.model import Kernel
 from ..launch.mounts import to_lab
+from ..launch.options.values import with_option
 from ..launch.prefill import choose_kernel
 from ..launch.scripts.source_text import FIELD
 from ..launch.source_file import Source
 from ..launch.training_checks import nccl_option
-from .arguments import redirected, with_option
+from .arguments import redirected
 from .model import TryRequest
 
 NAME: Final = "try"

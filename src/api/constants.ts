@@ -12,3 +12,4 @@ export const MAX_INT32 = 2147483647;
 export const MAX_NODES = 10000;
 export const MAX_PROCESSES = 1024;
 export const MAX_PRIORITY = 100;
+export const MOST_CONTINUATIONS = 3;

@@ -2065,6 +2065,45 @@ export interface components {
             changed?: number;
         };
         /**
+         * Continuation
+         * @description The job that continues an evicted job, or the reason why none does.
+         */
+        Continuation: {
+            /**
+             * Job
+             * @description Id of the job; null if none was created.
+             * @default null
+             */
+            job: string | null;
+            /**
+             * Problem
+             * @description Why no job was created, a sentence.
+             * @default null
+             */
+            problem: string | null;
+        };
+        /**
+         * Continues
+         * @description The evicted job that a job continues.
+         */
+        Continues: {
+            /**
+             * Job
+             * @description Id of the evicted job.
+             */
+            job: string;
+            /**
+             * Checkpoint
+             * @description Checkpoint from which the job resumes, as the job sees it.
+             */
+            checkpoint: string;
+            /**
+             * Number
+             * @description Number of the continuation: 1 continues the job of a user.
+             */
+            number: number;
+        };
+        /**
          * CreateJob
          * @description Create a job from a spec or from an edited manifest; `dry_run` only validates it.
          */
@@ -3487,6 +3526,16 @@ export interface components {
              * @default null
              */
             request_id: string | null;
+            /**
+             * @description The evicted job that this job continues, if it does.
+             * @default null
+             */
+            continues: components["schemas"]["Continues"] | null;
+            /**
+             * @description What followed the job's eviction; null: nothing yet.
+             * @default null
+             */
+            continuation: components["schemas"]["Continuation"] | null;
             spec: components["schemas"]["JobSpec"];
             /**
              * Command
@@ -3533,7 +3582,7 @@ export interface components {
             rerun_of: string | null;
             /**
              * Imported Manifest
-             * @description The job was imported, and its archive has the manifest that it had.
+             * @description The job was imported together with its manifest.
              * @default false
              */
             imported_manifest: boolean;
@@ -4056,6 +4105,16 @@ export interface components {
              * @default null
              */
             request_id: string | null;
+            /**
+             * @description The evicted job that this job continues, if it does.
+             * @default null
+             */
+            continues: components["schemas"]["Continues"] | null;
+            /**
+             * @description What followed the job's eviction; null: nothing yet.
+             * @default null
+             */
+            continuation: components["schemas"]["Continuation"] | null;
         };
         /**
          * KeptJob
@@ -6962,6 +7021,8 @@ export interface components {
          *         Pods that are removed when the job ends.
          *     ttl_seconds
          *         Time after which the object of an ended job is deleted, in seconds; not on every engine.
+         *     resume_evicted
+         *         True if a new job resumes from the newest checkpoint when the job failed because it was evicted.
          */
         RunPolicy: {
             /**
@@ -6985,6 +7046,11 @@ export interface components {
              * @default null
              */
             ttl_seconds: number | null;
+            /**
+             * Resume Evicted
+             * @default false
+             */
+            resume_evicted: boolean;
         };
         /**
          * RunPolicy
@@ -7000,6 +7066,8 @@ export interface components {
          *         Pods that are removed when the job ends.
          *     ttl_seconds
          *         Time after which the object of an ended job is deleted, in seconds; not on every engine.
+         *     resume_evicted
+         *         True if a new job resumes from the newest checkpoint when the job failed because it was evicted.
          */
         RunPolicyInput: {
             /**
@@ -7023,6 +7091,11 @@ export interface components {
              * @default null
              */
             ttl_seconds?: number | null;
+            /**
+             * Resume Evicted
+             * @default false
+             */
+            resume_evicted?: boolean;
         };
         /**
          * RunRow
@@ -7416,6 +7489,12 @@ export interface components {
              * @default null
              */
             method_line: number | null;
+            /**
+             * Resume Option
+             * @description First spelling of its option that takes a checkpoint to resume from; null if none is known.
+             * @default null
+             */
+            resume_option: string | null;
             /**
              * Own Processes
              * @description The script starts its processes itself (mp.spawn).
@@ -9302,6 +9381,8 @@ export type Collective = components['schemas']['Collective'];
 export type CollectiveCall = components['schemas']['CollectiveCall'];
 export type Commit = components['schemas']['Commit'];
 export type CommitInput = components['schemas']['CommitInput'];
+export type Continuation = components['schemas']['Continuation'];
+export type Continues = components['schemas']['Continues'];
 export type CreateJob = components['schemas']['CreateJob'];
 export type CreateSweep = components['schemas']['CreateSweep'];
 export type Curve = components['schemas']['Curve'];

@@ -146,6 +146,8 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     log_dirs: [],
     request_id: null,
     sweep: null,
+    continues: null,
+    continuation: null,
     ...changes
   };
 }

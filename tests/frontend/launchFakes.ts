@@ -111,7 +111,8 @@ export function someSpec(changes: Partial<JobSpec> = {}): JobSpec {
       backoff_limit: 3,
       active_deadline_seconds: null,
       clean_up: 'Unfinished',
-      ttl_seconds: null
+      ttl_seconds: null,
+      resume_evicted: false
     },
     paused: false,
     debug: null,
@@ -152,6 +153,7 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
       method: 'ddp',
       method_line: 40,
       own_processes: false,
+      resume_option: null,
       writes_events: true
     },
     notebook: null,
@@ -190,7 +192,8 @@ export function somePrefill(changes: Partial<Prefill> = {}): Prefill {
         capabilities: {
           restart_always: { supported: false, reason: 'It would never end.' },
           cluster_tensorboard: { supported: false, reason: 'No cluster.' },
-          debug: { supported: false, reason: 'No pods.' }
+          debug: { supported: false, reason: 'No pods.' },
+          resume_evicted: { supported: false, reason: 'No evictions.' }
         },
         grace_seconds: 10,
         cluster: null,

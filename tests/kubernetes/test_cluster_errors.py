@@ -350,7 +350,7 @@ def cases(bench: Bench, engine: str, slots: str, lost: str, elsewhere: dict[str,
         ),
         "evicted": Case(
             spec("evicted", "head -c 8000000 /dev/zero > /scratch/large; exec sleep 600"),
-            "Evicted",
+            "StorageLimit",
             "The job was evicted from ",
             "Raise the limit, or write less there.",
             of_pods(with_scratch),

@@ -16,6 +16,13 @@ from jupyterlab_t9kjob.core.checks import Capability, Preview
 from jupyterlab_t9kjob.core.engine.info import ClusterInfo, EngineInfo, RuntimeImage, Volume
 from jupyterlab_t9kjob.core.engine.protocol import Edited, Listener, Prepare
 from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotAllowed, NotFound
+from jupyterlab_t9kjob.core.evictions.model import (
+    CONTINUES,
+    Continuation,
+    annotation_of,
+    continuation_of,
+    continues_of,
+)
 from jupyterlab_t9kjob.core.job import (
     EngineName,
     Event,
@@ -268,6 +275,9 @@ class FakeCluster(FakeEngine):
         self.submitted: list[tuple[JobSpec, str, Edited | None]] = []
         self.dry_runs = 0
         self.asked = 0
+        self.leases: dict[str, str] = {}
+        self.noted: asyncio.Queue[tuple[Job, Continuation]] = asyncio.Queue()
+        self.note_refusals: list[Exception] = []
 
     async def info(self) -> EngineInfo:
         return EngineInfo(
@@ -319,9 +329,10 @@ class FakeCluster(FakeEngine):
         spec: JobSpec,
         *,
         namespace: str,
+        request_id: str,
         edited: Edited | None = None,
+        rerun_of: str | None = None,
         prepare: Prepare | None = None,
-        **_more: Any,
     ) -> Job:
         if any(job.name == spec.name and job.namespace == namespace for job in self.known.values()):
             raise Conflict(f"There is a job {spec.name} already.", field="/spec/name")
@@ -330,7 +341,22 @@ class FakeCluster(FakeEngine):
         if prepare is not None:
             await prepare()
         self.submitted.append((spec, namespace, edited))
-        return self.put(spec=spec, phase="Pending", engine=self.name, namespace=namespace)
+        continues = continues_of(spec.annotations.get(CONTINUES))
+        job = self.put(
+            spec=spec, phase="Pending", engine=self.name, namespace=namespace, continues=continues, rerun_of=rerun_of
+        )
+        self.requests[request_id] = job.uid
+        return job
+
+    async def lease_continuation(self, uid: str, holder: str, seconds: float) -> bool:
+        return self.leases.setdefault(uid, holder) == holder
+
+    async def note_continuation(self, uid: str, continuation: Continuation) -> None:
+        if self.note_refusals:
+            raise self.note_refusals.pop()
+        read = continuation_of(annotation_of(continuation))
+        assert read == continuation
+        self.noted.put_nowait((self.change(uid, continuation=read), continuation))
 
 
 class Log:
@@ -426,6 +452,7 @@ def fake_services(app: T9kJobApp, home: Path, engine: Any, launch: Any, tensorbo
     from jupyterlab_t9kjob.notifications.service import NotificationService
     from jupyterlab_t9kjob.presets.configuration import Configuration
     from jupyterlab_t9kjob.presets.service import Presets
+    from jupyterlab_t9kjob.resuming.evictions import Evictions
     from jupyterlab_t9kjob.services import Services
     from jupyterlab_t9kjob.snapshots.limits import Limits
     from jupyterlab_t9kjob.snapshots.service import Snapshots
@@ -447,6 +474,7 @@ def fake_services(app: T9kJobApp, home: Path, engine: Any, launch: Any, tensorbo
         tries=Tries(root, None, jobs, home),  # type: ignore[arg-type]
         experiments=Experiments(root, jobs, home),
         stacks=Stacks(root, jobs, home),
+        evictions=Evictions(jobs, root, launch.admit),
         notifications=NotificationService(
             jobs,
             feed.publish_notice,

@@ -14,8 +14,9 @@ from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.job import CheckpointFile, Checkpoints, Job
 from jupyterlab_t9kjob.core.spec import JobSpec
 from jupyterlab_t9kjob.launch.model import ScriptOption
-from jupyterlab_t9kjob.resuming import checkpoint_path, resume_option, with_resumes
-from jupyterlab_t9kjob.tries.arguments import with_option
+from jupyterlab_t9kjob.launch.options.resume import any_resume_option, resume_option, with_checkpoint_of
+from jupyterlab_t9kjob.launch.options.values import with_option
+from jupyterlab_t9kjob.resuming.checkpoints import checkpoint_path, with_resumes
 
 
 def option(flag: str, **fields: Any) -> ScriptOption:
@@ -64,6 +65,21 @@ def test_the_clearest_name_and_the_given_subcommand() -> None:
     load, resume = option("--load"), option("--resume")
     assert resume_option([load, resume], []) is resume
     assert resume_option([option("--resume", command="train")], ["train", "--lr", "1"])
+
+
+def test_an_option_of_any_subcommand_counts_for_the_form() -> None:
+    train = option("--resume", command="train")
+    assert any_resume_option([option("--lr"), train]) is train
+    assert any_resume_option([option("--lr"), option("--load"), option("--restore")]) is None
+
+
+def test_a_renamed_job_names_the_checkpoint_of_the_old_one() -> None:
+    options = [option("--resume"), option("--out")]
+    old, new = ["--resume", "runs/a-1/x.pt", "--out", "runs/a-1"], ["--resume", "runs/a-2/x.pt", "--out", "runs/a-2"]
+    assert with_checkpoint_of(old, new, options) == ["--out", "runs/a-2", "--resume", "runs/a-1/x.pt"]
+    assert with_checkpoint_of(old[2:], new[2:], options) == new[2:]
+    assert with_checkpoint_of(old, old, options) == old
+    assert with_checkpoint_of(old, new, [option("--out")]) == new
 
 
 def test_the_option_replaces_an_earlier_value() -> None:

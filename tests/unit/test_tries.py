@@ -17,9 +17,10 @@ from jupyterlab_t9kjob.core.progress import StepCounter
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, Mount
 from jupyterlab_t9kjob.core.translation import _
 from jupyterlab_t9kjob.launch.model import ScriptOption
+from jupyterlab_t9kjob.launch.options.values import with_option
 from jupyterlab_t9kjob.launch.scripts.training.outputs import Destination
 from jupyterlab_t9kjob.launch.source_file import Source
-from jupyterlab_t9kjob.tries.arguments import redirected, with_option
+from jupyterlab_t9kjob.tries.arguments import redirected
 from jupyterlab_t9kjob.tries.memory import RankMemory
 from jupyterlab_t9kjob.tries.output import shown
 from jupyterlab_t9kjob.tries.plan import TryPlan

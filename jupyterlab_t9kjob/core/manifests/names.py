@@ -14,6 +14,9 @@ Annotations
 ``jupyterlab-t9kjob/sweep``                 the job's place in its sweep (`core.sweep`)
 ``jupyterlab-t9kjob/sweep-lease``           lab that starts the next jobs of the sweep, and until when
 ``jupyterlab-t9kjob/sweep-verdict``         why the rule of the sweep stopped the job (`core.sweep.Verdict`)
+``jupyterlab-t9kjob/continues``             the evicted job that the job continues (`core.evictions.model`)
+``jupyterlab-t9kjob/continued``             the job that continues the evicted job, or why none does
+``jupyterlab-t9kjob/continue-lease``        lab that creates the job that continues the evicted job, and until when
 ``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
 ``jupyterlab-t9kjob/spec``                  parts of the spec that the manifest has no field for (see `.remainder`)
 ==========================================  ==================================================================
@@ -55,6 +58,7 @@ RAN: Final = PREFIX + "ran"
 REMINDED: Final = PREFIX + "reminded"
 SWEEP_LEASE: Final = PREFIX + "sweep-lease"
 SWEEP_VERDICT: Final = PREFIX + "sweep-verdict"
+CONTINUE_LEASE: Final = PREFIX + "continue-lease"
 ENV: Final = PREFIX + "env"
 SPEC: Final = PREFIX + "spec"
 ENGINE: Final = PREFIX + "engine"

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from ..checks import Check
 from ..errors import FieldError
+from ..evictions.model import CONTINUES, continues_of
 from ..features import unsupported
 from ..lab import on_volume
 from ..running.source import PYTHON_PATH, running
@@ -78,10 +79,15 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
 def _metadata(spec: JobSpec) -> Iterator[Check]:
     for field, names in (("labels", spec.labels), ("annotations", spec.annotations)):
         for name in names:
-            if name.startswith(PREFIX) and (field == "labels" or member_of({name: spec.annotations[name]}) is None):
+            if name.startswith(PREFIX) and (field == "labels" or not _is_fact(name, spec.annotations[name])):
                 pointer = f"/spec/{field}/{name.replace('~', '~0').replace('/', '~1')}"
                 message = _("Names that begin with {prefix} are ours.", prefix=PREFIX)
                 yield _error("Reserved", message, pointer, _("Choose another."))
+
+
+def _is_fact(name: str, annotation: str) -> bool:
+    """Return True for an annotation by which this server marks the jobs that it creates together or one by one."""
+    return member_of({name: annotation}) is not None or (name == CONTINUES and continues_of(annotation) is not None)
 
 
 def _programs(spec: JobSpec, kind: Kind) -> Iterator[Check]:

@@ -62,6 +62,7 @@ _NAMES: Final = {
     r"/spec/run_policy/active_deadline_seconds": _("Deadline"),
     r"/spec/run_policy/clean_up": _("When finished"),
     r"/spec/run_policy/ttl_seconds": _("Delete after"),
+    r"/spec/run_policy/resume_evicted": _("After an eviction"),
     r"/spec/keep_logs": _("Logs"),
     r"/spec/diagnostics": _("Diagnostics"),
     r"/spec/paused": _("Start"),

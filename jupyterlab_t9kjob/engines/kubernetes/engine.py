@@ -19,14 +19,11 @@ from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
 from ...core.lab import Lab
 from ...core.log_sources import LogFile
 from ...core.manifests import KINDS
-from ...core.manifests.names import SWEEP_VERDICT
 from ...core.manifests.schema import KindSchema
 from ...core.spec import JobSpec
-from ...core.sweep import Verdict
 from ...core.system.disk import trouble_of
 from ...core.translation import _
 from .client.api import KubeApi
-from .client.json_access import text
 from .cluster import volumes
 from .cluster.capacity.service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
@@ -51,13 +48,14 @@ from .resources.prometheus.source import PrometheusSource
 from .resources.reading import ReadsSamples
 from .resources.sampler import ClusterSampler
 from .submit.creation import Creation
+from .submit.engine_part import ActsForServer
 from .submit.job_actions import JobActions
 from .submit.pod_security import EnforcedStandards
 
 GLANCE_SECONDS: Final = 0.5  # Longest wait for the capacity when a pending job is opened: its reason may name GPUs.
 
 
-class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster):
+class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
     """Engine for one kind of job in a cluster; see `core.engine.protocol.Engine` for the contract.
 
     Parameters
@@ -326,21 +324,6 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster):
         await self._actions.act(snapshot, action, remove=remove)
         # A deleted job without a record is no longer in the table, so its snapshot is used instead of its uid.
         return api_views.full(self._kind, self._table.observer.snapshot(snapshot.job))
-
-    async def lease_sweep(self, uid: str, holder: str, seconds: float) -> bool:
-        """Take or renew the lease of a sweep.
-
-        The parameters are those of `core.engine.options.LeasesSweeps.lease_sweep`.
-        """
-        job = await self._table.get(uid)
-        return await self._actions.lease_sweep(self._table.observer.snapshot(job), holder, seconds)
-
-    async def end_for_sweep(self, uid: str, verdict: Verdict) -> None:
-        """Stop a job for its sweep. The parameters are those of `core.engine.options.EndsForSweep.end_for_sweep`."""
-        snapshot = await self._open(uid)
-        if text(snapshot.manifest, "metadata", "annotations", SWEEP_VERDICT) is None:
-            self._actions.check(snapshot, "stop")
-            await self._actions.act(snapshot, "stop", verdict=verdict)
 
     async def remove(self, uid: str) -> None:
         """Remove the record and logs of a deleted job, and none of the user's files.

@@ -192,7 +192,7 @@ class CheckpointsHandler(ApiHandler):
         from ...contents_paths import ContentsRoot
         from ...core.job import Checkpoints
         from ...jobs.checkpoints import checkpoints_of
-        from ...resuming import with_resumes
+        from ...resuming.checkpoints import with_resumes
 
         services = await self.app.services()
         job = await services.jobs.job(ident)

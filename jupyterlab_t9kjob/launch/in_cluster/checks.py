@@ -20,6 +20,7 @@ from ...core.translation import _
 from .. import mounts
 from ..checks import log_directories, of_script, worst_first
 from ..entrypoint_reader import Reader
+from ..option_checks import resume_checks
 from ..scripts.source_text import FIELD
 from ..source_file import Source
 from ..training_checks import JobPlace, absolute_paths
@@ -68,6 +69,7 @@ class ClusterChecks:
         found += of_script(spec, source, place=_place(spec, source))
         if source is None and not any(line.field == FIELD for line in found):
             found += _unseen(spec)
+        found += resume_checks(spec, source)
         found += _working_directory(spec)
         found += await self._log_directories(spec)
         volumes = await self._known_volumes(found)

@@ -28,6 +28,7 @@ from ..kernels.kernels import Kernels
 from ..launched import Launched
 from ..manifests import crossed
 from ..model import RecorderOffer
+from ..options.resume import with_checkpoint_of
 from ..prefill import RUNS, fresh_spec, names_of, taken_names
 from ..source_file import Source
 
@@ -236,7 +237,10 @@ class ClusterForm:
         place, _root = await asyncio.to_thread(self._places, spec, source)
         runs = await asyncio.to_thread(self._lab.in_lab, place, spec.mounts, self._namespace)
         taken = await on_disk(runs, taken_names, names, runs) if runs is not None else names
-        return renamed(spec, numbered(base.name, taken))
+        again = renamed(spec, numbered(base.name, taken))
+        if source is not None:
+            again.args = with_checkpoint_of(spec.args, again.args, source.script.info.options)
+        return again
 
     def _places(self, spec: JobSpec, source: Source | None) -> tuple[str, str | None]:
         """Return the parent folder of the log directories and the contents root, as paths in the job."""

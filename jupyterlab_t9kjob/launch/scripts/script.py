@@ -14,6 +14,7 @@ from typing import Final
 from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption, TrainingMethod
 from ..options.model import OptionsRead, UnreadOptions
 from ..options.reader import read_options
+from ..options.resume import any_resume_option
 from ..options.texts import printable
 from .facts import Facts, read_facts
 from .literals import Literals
@@ -140,6 +141,7 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
         if option.kind in ("int", "float") and not option.dest.rpartition(".")[2].startswith("resume"):
             found_roles.pop("resume", None)  # A number, such as the steps between two checkpoints.
         option.roles = list(found_roles)
+    resumes = any_resume_option(options)
     return Script(
         info=ScriptInfo(
             description=read.description or text.description,
@@ -149,6 +151,7 @@ def read_script(source: str, name: str, workspace: Workspace | None = None, *, c
             distributed=distributed,
             method=method.method if method else "none" if distributed is False else None,
             method_line=method.line if method and method.path is None else None,
+            resume_option=resumes.flags[0] if resumes is not None else None,
             own_processes=found is not None,
             writes_events=outputs.writes_events or bool(closure.names & EVENT_WRITERS),
         ),

@@ -234,6 +234,12 @@ export function lifecycleRows(
       trans.__('up to %1, by torchrun', torchrun.max_restarts)
     ]);
   }
+  if (run_policy.resume_evicted) {
+    rows.push([
+      trans.__('After an eviction'),
+      trans.__('runs again from the newest checkpoint')
+    ]);
+  }
   rows.push([
     trans.__('Deadline'),
     deadline === null ? trans.__('none') : formatDuration(deadline, trans)

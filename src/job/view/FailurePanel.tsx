@@ -6,6 +6,7 @@ import { Job } from '../../api/types';
 import { NextStep, nextSteps, ownFrame } from '../model/nextStep';
 import { CommandIDs } from '../../tokens';
 import { Button, LinkButton } from '../../ui/Buttons';
+import { ContinuedBy } from '../changes/Continuation';
 import { failureText } from '../model/text';
 import { OpenFile } from './Traceback';
 
@@ -19,6 +20,8 @@ interface IFailurePanelProps {
   /** Show the failure in the log. */
   showInLog(): void;
   openFile: OpenFile;
+  /** Show the tab of another job. */
+  openJob(id: string): void;
 }
 
 /** Reason of a job's failure, the system's own message, advice and next steps; nothing if the reason is not known. */
@@ -52,6 +55,7 @@ export function FailurePanel(
         <h3>{reason.sentence}</h3>
         {failure && <p>{failureText(failure, job, trans)}</p>}
         {verbatim && <pre>{verbatim}</pre>}
+        <ContinuedBy job={job} openJob={props.openJob} trans={trans} />
         {(reason.hint || files.length > 0) && (
           <>
             <h4>{trans.__('What to do')}</h4>

@@ -19,6 +19,7 @@ import { CommandIDs } from '../../tokens';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
 import { ComparedWith } from '../changes/ComparedWith';
+import { ContinuesJob } from '../changes/Continuation';
 import { CurvesSection } from '../curves/Curves';
 import { Attempts } from '../replicas/Attempts';
 import { CodeSection, ICodeReader } from './CodeSection';
@@ -89,6 +90,7 @@ export function Overview(props: IOverviewProps): React.JSX.Element {
           has={props.has}
           showInLog={props.showInLog}
           openFile={openFile}
+          openJob={props.openJob}
         />
       )}
       <div
@@ -208,7 +210,8 @@ function WhatItRuns(props: IOverviewProps): React.JSX.Element {
     ],
     ...runtimeRow(props),
     ...environmentRow(job, trans),
-    [trans.__('Submitted'), <Submitted key="submitted" {...props} />]
+    [trans.__('Submitted'), <Submitted key="submitted" {...props} />],
+    ...continuesRow(props)
   ];
   return (
     <section className="jp-t9k-Section">
@@ -269,6 +272,14 @@ function environmentRow(job: Job, trans: TranslationBundle): Rows {
   const names = job.spec.env.map(({ name }) => name);
   return names.length
     ? [[trans.__('Environment'), <code key="env">{listed(names)}</code>]]
+    : [];
+}
+
+/** Return a row with the evicted job that the job continues; no row if it continues none. */
+function continuesRow(props: IOverviewProps): Rows {
+  const { job, trans } = props;
+  return job.continues
+    ? [[trans.__('Continues'), <ContinuesJob key="continues" {...props} />]]
     : [];
 }
 

@@ -39,6 +39,7 @@ const COMPARED: readonly string[] = [
   '/mounts',
   '/run_policy/backoff_limit',
   '/run_policy/active_deadline_seconds',
+  '/run_policy/resume_evicted',
   '/run_policy/clean_up',
   '/run_policy/ttl_seconds',
   '/keep_logs',

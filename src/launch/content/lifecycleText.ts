@@ -49,6 +49,9 @@ export function describeLifecycle(
       ? trans.__('no deadline')
       : trans.__('ends after %1', formatSpan(deadline)),
     ...(facts.has_pods ? [kept] : []),
+    ...(facts.has_pods && run_policy.resume_evicted
+      ? [trans.__('continues after an eviction')]
+      : []),
     ...(facts.runs_on_lab_machine && facts.outlives_server
       ? [trans.__('files and logs stay')]
       : []),

@@ -8,6 +8,7 @@ import { SegmentsField, Select } from '../parts/choices';
 import { SpanField } from '../parts/TextField';
 import { DebugFields } from '../fields/DebugFields';
 import { DiagnosticsField } from '../fields/DiagnosticsField';
+import { EvictionField } from '../fields/EvictionField';
 import { FinishedFields } from '../fields/FinishedFields';
 import { Group, IFolding } from '../parts/groups/Group';
 import { describeLifecycle, RestartPolicy } from '../content/lifecycleText';
@@ -24,6 +25,7 @@ export function LifecycleGroup({
   const { trans } = useLaunch();
   const hasPods = useModel(({ facts }) => facts.has_pods);
   const hasRestarts = useModel(model => model.offers('restarts'));
+  const hasEvictions = useModel(model => model.offers('resume_evicted'));
   const hasDeadline = useModel(model => model.offers('deadline'));
   const hasDiagnostics = useModel(model => model.offers('diagnostics'));
   const hasPause = useModel(model => model.offers('pause'));
@@ -37,6 +39,7 @@ export function LifecycleGroup({
     >
       {hasRestarts && <RestartField />}
       <WorkerRestartsField />
+      {hasEvictions && <EvictionField />}
       {hasDeadline && <DeadlineField />}
       {hasPods && <FinishedFields />}
       {hasDiagnostics && <DiagnosticsField />}

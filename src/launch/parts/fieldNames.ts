@@ -162,6 +162,8 @@ export function describeField(
       return { group: 'lifecycle', name: trans.__('Worker restarts') };
     case '/run_policy/active_deadline_seconds':
       return { group: 'lifecycle', name: trans.__('Deadline') };
+    case '/run_policy/resume_evicted':
+      return { group: 'lifecycle', name: trans.__('After an eviction') };
     case '/run_policy/clean_up':
       return { group: 'lifecycle', name: trans.__('When finished') };
     case '/run_policy/ttl_seconds':

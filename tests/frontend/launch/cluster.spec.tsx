@@ -287,6 +287,40 @@ describe('the launch form of a cluster', () => {
     expect(screen.getAllByText('Close the quotes.')).not.toHaveLength(0);
   });
 
+  it('can not continue an evicted job whose script can not resume', async () => {
+    await open();
+    await unfold('Lifecycle');
+    expect(field('Run again from the newest checkpoint').disabled).toBe(true);
+    expect(
+      screen.getByText(/has no option that is known to take a checkpoint\.$/)
+    ).toBeTruthy();
+  });
+
+  it('continues an evicted job if its script can resume', async () => {
+    const box = (): HTMLInputElement =>
+      field('Run again from the newest checkpoint');
+    server.prefill.script.resume_option = '--resume';
+    await open();
+    await unfold('Lifecycle');
+    expect(box().disabled).toBe(false);
+    expect(
+      screen.getByText(/The checkpoint is given as --resume\.$/)
+    ).toBeTruthy();
+    fireEvent.click(box());
+    expect(model.spec.run_policy.resume_evicted).toBe(true);
+    // A command has no options. The box can still be cleared.
+    await act(async () => {
+      model.edit(
+        { entrypoint: { kind: 'command', value: 'sh' } },
+        '/entrypoint/value'
+      );
+    });
+    expect(screen.getByText(/^Only a script can have an option/)).toBeTruthy();
+    fireEvent.click(box());
+    expect(model.spec.run_policy.resume_evicted).toBe(false);
+    expect(box().disabled).toBe(true);
+  });
+
   it('asks for a TensorBoard of the cluster’s', async () => {
     await open();
     await unfold('TensorBoard');

@@ -319,7 +319,8 @@ describe('the launch form', () => {
         model.editReplicas({ restart_policy: 'OnFailure' }, '/x');
         const run_policy = {
           ...{ backoff_limit: 5, active_deadline_seconds: 60 },
-          ...{ clean_up: 'All' as const, ttl_seconds: 60 }
+          ...{ clean_up: 'All' as const, ttl_seconds: 60 },
+          resume_evicted: false
         };
         model.edit({ run_policy, paused: true, keep_logs: false }, '/paused');
       },

@@ -264,6 +264,7 @@ export class FakeCluster {
         method: 'ddp',
         method_line: 40,
         own_processes: false,
+        resume_option: null,
         writes_events: true
       },
       notebook: null,

@@ -84,6 +84,8 @@ export function fakeJob(
     log_dirs: [],
     request_id: null,
     sweep: null,
+    continues: null,
+    continuation: null,
     ...more
   };
 }
@@ -227,7 +229,8 @@ export function fakeSpec(name: string, log_dirs: string[] = []): JobSpec {
       backoff_limit: 3,
       active_deadline_seconds: null,
       clean_up: 'Unfinished',
-      ttl_seconds: null
+      ttl_seconds: null,
+      resume_evicted: false
     },
     paused: false,
     debug: null,

@@ -122,7 +122,7 @@ SENTENCES = {
     ),
     "init-fails": ("InitContainerFailed", "The job could not start: Its init container fetch ended with exit code 4"),
     "evicted": (
-        "Evicted",
+        "StorageLimit",
         "The job was evicted from node-1: more was written to /scratch than its limit of 5Mi",
     ),
     "backoff": ("BackoffLimitExceeded", "The command ended with exit code 1"),

@@ -199,6 +199,7 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
                 "active_deadline_seconds": draw(st.none() | st.integers(1, 100)),
                 "clean_up": draw(st.sampled_from(["None", "Unfinished", "All"])),
                 "ttl_seconds": draw(st.none() | st.integers(0, 100)),
+                "resume_evicted": draw(st.booleans()),
             },
             "paused": draw(st.booleans()),
             "debug": draw(st.none() | debugged),

@@ -231,6 +231,7 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
     "security": None,
     "extra": None,
     "source": None,
+    "resume_evicted": None,
     "exec": _("Opening a terminal in a replica is not possible yet."),
 }
 

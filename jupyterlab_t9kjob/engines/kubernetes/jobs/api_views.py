@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ....core.evictions.model import CONTINUED, CONTINUES, continuation_of, continues_of
 from ....core.job import ENDED_PHASES, MOST_NODES, EndedBy, Failure, Job, JobSummary, Replica, job_id
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
@@ -235,4 +236,6 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
         "entrypoint_path": job.paths.entrypoint,
         "log_dirs": [str(directory) for directory, _path in job.paths.log_dirs],
         "sweep": member_of({SWEEP: job.annotation(SWEEP) or ""}),
+        "continues": continues_of(job.annotation(CONTINUES)),
+        "continuation": continuation_of(job.annotation(CONTINUED)),
     }

@@ -7,6 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Final
 
+from ....core.evictions.model import CONTINUED, CONTINUES
 from ....core.job import ACTIVE_PHASES, ENDED_PHASES, Failure, JobSummary, Phase, Progress
 from ....core.manifests.names import DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.spec import JobSpec
@@ -27,7 +28,7 @@ from .job_reading import NOWHERE, Reading, Unread
 from .older_records import correct
 from .records import Record, with_masked_commands, without_secrets
 
-_ANNOTATIONS: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED, SWEEP)
+_ANNOTATIONS: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED, SWEEP, CONTINUES, CONTINUED)
 """Annotations that are kept unpacked."""
 
 _MANIFESTS: Final = Packer[Json]()

@@ -24,7 +24,7 @@ _NO_PROGRAM: Final = re.compile(
 _NO_DIRECTORY: Final = re.compile(r'(?:chdir to cwd \("(?P<cwd>[^"]{1,4096})"\)|error during container init: mkdir )')
 _LACKED: Final = re.compile(r"node was low on resource: (?P<resource>[\w./-]*\w)")
 _VOLUME: Final = re.compile(r'EmptyDir volume "(?P<volume>[^"]{1,253})" exceeds the limit "(?P<limit>[^"]{1,60})"')
-
+_OWN_LIMIT: Final = re.compile(r"\bexceed(?:s|ed) (?:the|its)\b.*\blimit\b")  # It wrote more than it may.
 _MOST_LEFT: Final = 200
 """Number of characters of a termination message that a hint shows."""
 _IN_THE_LOG: Final = _("Its log may end with the cause.")
@@ -312,7 +312,8 @@ def _from_outside(
     who, node = named(replica.name), node_of(pod)
     if "Evicted" in codes or "TerminationByKubelet" in codes:
         sentence, hint = _evicted(who, pod, reported or "")
-        return Ending(replica, "Evicted", sentence, exit_code, at, hint=hint, verbatim=message, rerun=hint is None)
+        code = "StorageLimit" if _OWN_LIMIT.search(reported or "") else "Evicted"
+        return Ending(replica, code, sentence, exit_code, at, hint=hint, verbatim=message, rerun=hint is None)
     if "EvictionByEvictionAPI" in codes:
         if text(pod, "spec", "nodeName") in cordoned:
             code, sentence = "Drained", _("{who} was evicted from {node}, which is being drained", who=who, node=node)

@@ -51,6 +51,7 @@ ENDED_BY: Final[Mapping[str, EndedBy]] = {
     "SweepPruned": "platform",
     "DeadlineExceeded": "deadline",
     "Evicted": "platform",
+    "StorageLimit": "platform",
     "Preempted": "platform",
     "NodeLost": "platform",
     "NodeShutdown": "platform",

@@ -6,7 +6,7 @@ import time
 
 from ....core.errors import JobError
 from ....core.job import Action
-from ....core.manifests.names import KUEUE, PAUSED, STOPPED, SWEEP_LEASE, SWEEP_VERDICT
+from ....core.manifests.names import KUEUE, PAUSED, STOPPED, SWEEP_VERDICT
 from ....core.sweep import Verdict
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.json_access import text
@@ -98,8 +98,8 @@ class JobActions:
         except (ApiError, Unreachable) as error:
             raise self._refusal(error) from error
 
-    async def lease_sweep(self, snapshot: JobSnapshot, holder: str, seconds: float) -> bool:
-        """Take or renew the lease of a sweep, an annotation of one of its jobs; return False if another lab has it.
+    async def lease(self, snapshot: JobSnapshot, name: str, holder: str, seconds: float) -> bool:
+        """Take or renew a lease, an annotation of a job; return False if another lab has it.
 
         The cluster refuses the annotation if another lab has changed the job in the meantime.
 
@@ -107,6 +107,8 @@ class JobActions:
         ----------
         snapshot
             The job.
+        name
+            Name of the annotation.
         holder
             Id of this lab.
         seconds
@@ -117,18 +119,41 @@ class JobActions:
             api = await self._cluster.api_for(self._kind)
             path = f"{jobs_path(self._kind, job.namespace)}/{job.name}"
             manifest = await api.get(path)
-            found, until = _lease(manifest)
+            found, until = _lease(text(manifest, "metadata", "annotations", name))
             if found == holder and until - now > seconds / 2:
                 return True
             if found not in (None, holder) and until > now:
                 return False
             version = text(manifest, "metadata", "resourceVersion")
-            annotations = {SWEEP_LEASE: f"{now + seconds:.0f} {holder}"}
+            annotations = {name: f"{now + seconds:.0f} {holder}"}
             metadata = {"uid": job.uid, "resourceVersion": version, "annotations": annotations}
             self._note_answer(job, await api.patch(path, {"metadata": metadata}))
         except (ApiError, Unreachable):  # 409: another lab was faster. Otherwise the next attempt may succeed.
             return False
         return True
+
+    async def annotate(self, snapshot: JobSnapshot, name: str, value: str) -> None:
+        """Set an annotation of a job.
+
+        Parameters
+        ----------
+        snapshot
+            The job.
+        name, value
+            The annotation.
+
+        Raises
+        ------
+        JobError
+            If the cluster refuses the request or does not answer.
+        """
+        job, api = snapshot.job, await self._cluster.api_for(self._kind)
+        try:
+            path = f"{jobs_path(self._kind, job.namespace)}/{job.name}"
+            patch = {"metadata": {"uid": job.uid, "annotations": {name: value}}}
+            self._note_answer(job, await api.patch(path, patch))
+        except (ApiError, Unreachable) as error:
+            raise self._refusal(error) from error
 
     async def _delete(self, api: KubeApi, path: str, job: TrackedJob, *, remove: bool) -> None:
         record = self._table.records.keep(job)
@@ -180,7 +205,7 @@ class JobActions:
         return refused(error)
 
 
-def _lease(manifest: Json) -> tuple[str | None, float]:
-    """Return the holder of a sweep's lease and its end, in seconds since the epoch; None without a lease."""
-    end, _space, holder = (text(manifest, "metadata", "annotations", SWEEP_LEASE) or "").partition(" ")
+def _lease(annotation: str | None) -> tuple[str | None, float]:
+    """Return the holder of a lease and its end, in seconds since the epoch; None without a lease."""
+    end, _space, holder = (annotation or "").partition(" ")
     return (holder, float(end)) if holder and end.isascii() and end.isdecimal() else (None, 0.0)

@@ -15,8 +15,9 @@ from typing import Any, Final
 
 from ....core.engine.protocol import Edited
 from ....core.errors import Conflict, FieldError, JobError, Unavailable
+from ....core.evictions.model import CONTINUED, CONTINUES
 from ....core.manifests import KINDS, Context, ManifestError, vanished
-from ....core.manifests.names import OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
+from ....core.manifests.names import CONTINUE_LEASE, OWNER, PAUSED, REMINDED, REQUEST_ID, RERUN_OF, STOPPED
 from ....core.translation import _, _n, listing, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..cluster.discovery import Found
@@ -33,7 +34,9 @@ _OBJECT_FIELDS: Final = (
     "uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink", "ownerReferences",
     "deletionTimestamp", "deletionGracePeriodSeconds",
 )  # fmt: skip
-_JOB_ANNOTATIONS: Final = (REQUEST_ID, OWNER, RERUN_OF, STOPPED, PAUSED, REMINDED)
+_JOB_ANNOTATIONS: Final = (
+    REQUEST_ID, OWNER, RERUN_OF, STOPPED, PAUSED, REMINDED, CONTINUES, CONTINUED, CONTINUE_LEASE,
+)  # fmt: skip
 STRICT: Final = {"fieldValidation": "Strict"}
 LOOKUP_DELAYS: Final = (0.0, 1.0, 2.0, 4.0)
 """Seconds before each lookup of a job whose creation was not answered."""

@@ -35,6 +35,7 @@ CAPABILITIES: dict[str, Capability] = {
         "secrets": _("Secrets live in a cluster; give a plain value on this machine."),
         "scaling_weight": _("Only elastic jobs scale."),
         "resume": None,
+        "resume_evicted": _("Jobs on this machine are not evicted."),
         "resume_command": _("Resuming can change the arguments of a job on this machine, nothing else."),
         "replica_types": None,
         "skip_init": _("Jobs on this machine have no init containers."),

@@ -240,6 +240,30 @@ describe('Overview', () => {
     expect(screen.queryByText(/Run again from/)).toBeNull();
   });
 
+  it('leads from an evicted job to the one that continues it, and back', () => {
+    const [old, next] = ['kubeflow:n:a-1:u1', 'kubeflow:n:a-2:u2'];
+    const { openJob } = overview(
+      failedJob({ continuation: { job: next, problem: null } })
+    );
+    fireEvent.click(screen.getByRole('button', { name: 'a-2' }));
+    expect(openJob).toHaveBeenCalledWith(next);
+    cleanup();
+    const problem = 'It has written no checkpoint.';
+    overview(failedJob({ continuation: { job: null, problem } }));
+    expect(
+      screen.getByText(`No new job continues it. ${problem}`)
+    ).toBeTruthy();
+    cleanup();
+    const view = overview(
+      fullJob({ continues: { job: old, checkpoint: '/w/a.pt', number: 2 } })
+    );
+    expect(view.container.textContent).toContain(
+      'a-1 · after its eviction, from /w/a.pt · continuation 2 of at most 3'
+    );
+    fireEvent.click(screen.getByRole('button', { name: 'a-1' }));
+    expect(view.openJob).toHaveBeenCalledWith(old);
+  });
+
   it('says that there are none, or that not all was looked at', async () => {
     const none = overview(failedJob(), [], [], false, {});
     expect(await screen.findByText(/^none found in the job/)).toBeTruthy();

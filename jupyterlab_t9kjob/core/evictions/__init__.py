@@ -1,0 +1,1 @@
+"""Evicted jobs that another job continues from a checkpoint."""
