@@ -11,6 +11,7 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -50,9 +51,9 @@ PLACEHOLDER = re.compile(r"(%\d+|\{\{|\}\}|\{[^{}]*\})")
 def collect() -> Catalog:
     """Return a catalogue of all messages, with the places where they are."""
     catalog = Catalog(project=DOMAIN, domain=DOMAIN, charset="utf-8")
-    for path, line, message, comments, context in extract_from_dir(
-        ROOT, METHODS, OPTIONS, KEYWORDS, directory_filter=_is_ours
-    ):
+    # A file system has its own order of files, which would change that of the translations.
+    found = sorted(extract_from_dir(ROOT, METHODS, OPTIONS, KEYWORDS, directory_filter=_is_ours), key=itemgetter(0, 1))
+    for path, line, message, comments, context in found:
         catalog.add(message, locations=[(path, line)], auto_comments=comments, context=context)
     for path in sorted((ROOT / DOMAIN / "schema").glob("*.json")):
         for message in schema_texts(json.loads(path.read_text())):

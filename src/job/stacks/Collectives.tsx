@@ -42,9 +42,7 @@ function CollectiveCard(props: {
     >
       <header>
         <h3 id={title}>{capital(collective.finding)}</h3>
-        <p className="jp-t9k-secondary">
-          {groupText(collective, trans)}
-        </p>
+        <p className="jp-t9k-secondary">{groupText(collective, trans)}</p>
       </header>
       <table className="jp-t9k-Collective">
         <thead>
