@@ -66,6 +66,19 @@ describe('imports', () => {
     expect(findCircle(imports)).toBeNull();
   });
 
+  it('of style sheets find them', () => {
+    const sheets = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter(file => /\.tsx?$/.test(file))
+      .flatMap(file => {
+        const path = join(SRC, file);
+        return [
+          ...readFileSync(path, 'utf8').matchAll(/^import '(\.[^']+\.css)'/gm)
+        ].map(([, target]) => resolve(dirname(path), target));
+      });
+    expect(sheets.length).toBeGreaterThan(20);
+    expect(sheets.filter(sheet => !existsSync(sheet))).toEqual([]);
+  });
+
   it('of code that is loaded on demand are all dynamic in the code that the lab loads at its start', () => {
     const text = (module: string): string =>
       [`${module}.ts`, `${module}.tsx`]

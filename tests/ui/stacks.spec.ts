@@ -1,4 +1,4 @@
-/** A job that hangs: the stacks of its ranks, in groups. */
+/** A job that hangs: the stacks of its ranks, in groups, and what they use of the machine. */
 import { expectAccessible } from './helpers/accessible';
 import {
   expect,
@@ -86,8 +86,36 @@ test('the stacks of a job that hangs', async ({ page }) => {
     await expect(page.getByText('Ln 5, Col 1')).toBeVisible();
   });
 
+  await test.step('the use of resources: a chart for each metric, or a table', async () => {
+    await run(page, 't9kjob:open-job', { id: job.id, tab: 'resources' });
+    await expect(tab.getByText('from the processes of the job')).toBeVisible();
+    const memory = tab.getByRole('region', { name: 'Memory', exact: true });
+    const chart = memory.getByRole('slider', { name: 'Memory' });
+    await expect(chart).toHaveAttribute(
+      'aria-valuetext',
+      /rank 0 [\d.]+ MiB, rank 1 [\d.]+ MiB, rank 2 [\d.]+ MiB/
+    );
+    await expect(memory.locator('canvas')).toBeVisible();
+    await expectAccessible(page);
+    await picture(page, 'resources');
+
+    await chart.focus();
+    await page.keyboard.press('Home');
+    await expect(
+      tab.getByRole('button', { name: 'Log at the reading line' })
+    ).toBeVisible();
+    await page.keyboard.press('Escape');
+
+    await tab.getByRole('radio', { name: 'Table' }).click();
+    const row = tab.getByRole('row', { name: /^Memory worker-0 rank 1 / });
+    await expect(row.getByRole('rowheader')).toHaveText('Memory');
+    await expect(row).toContainText('MiB');
+    await expectAccessible(page);
+    await picture(page, 'resources-table');
+  });
+
   await test.step('the last stacks stay when the job has ended', async () => {
-    await run(page, 't9kjob:open-job', { id: job.id });
+    await run(page, 't9kjob:open-job', { id: job.id, tab: 'stacks' });
     await tab.getByRole('button', { name: 'Stop…' }).last().click();
     await page
       .getByRole('dialog')

@@ -7,8 +7,8 @@ import { ExperimentsModel } from '../../model/experiments';
 import { namesOf } from '../../run/actions';
 import { mainMetric } from '../differences';
 import { RelatedRuns, Relations } from './Relations';
-import '../../../style/pages.css';
-import '../../../style/experiments/pages.css';
+import '../../../../style/pages.css';
+import '../../../../style/experiments/pages.css';
 
 /** Selected runs that are drawn in colours, and other runs. */
 const MOST_COLOURED = 8;
