@@ -76,14 +76,13 @@ class Terminal:
         return (await self.until(r"(?s)<<<\r\n(.*?)>>>"))[1].replace("\r\n", "\n").rstrip("\n")
 
     async def discard(self) -> None:
-        """Discard the job's command with Ctrl-C when it is typed to its end; wait for the next prompt.
+        """Discard the job's command with Ctrl-U when it is typed to its end.
 
-        The shell would keep a part of a command that is still being typed, and loses what is typed before the prompt.
+        The shell would keep a part of a command that is still being typed. Ctrl-C would also discard what comes next,
+        until the shell has taken it.
         """
         await self.until(re.escape(LAST_WORD))
-        self.text = ""
-        await self.send("stdin", "\x03")
-        await self.until(r"(?s)\^C.*[$#] ")
+        await self.send("stdin", "\x15")
 
     async def ending(self) -> dict[str, Any]:
         """Return why the shell has ended."""
