@@ -1,7 +1,7 @@
 /** How much of the launch form a change draws, and that it is all that has to be drawn. */
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { StateDB } from '@jupyterlab/statedb';
-import { act, fireEvent, screen } from '@testing-library/react';
+import { act, fireEvent, screen, waitFor } from '@testing-library/react';
 import { ApiClient } from '../../../src/api/client';
 import { EngineName } from '../../../src/api/aliases';
 import { JobSpec } from '../../../src/api/types';
@@ -183,6 +183,8 @@ describe('the launch form', () => {
     expect(typed('/scheduling/queue')).toEqual(['/scheduling/queue', 'Footer']);
     expect(typed('/runtime/image')).toEqual(['/runtime/image']);
     expect(typed('/args')).toEqual(['/args']);
+    await waitFor(() => expect([...drawn]).toContain('ManifestPane'));
+    await settle();
     drawn.clear();
     const capacity = someCapacity({ mine: {} });
     await act(async () => server.socket.push(delta({ capacity })));
@@ -418,7 +420,6 @@ describe('the launch form', () => {
         await act(() => model.moveTo(other));
         await expectCurrent();
       }
-    },
-    30_000
+    }
   );
 });

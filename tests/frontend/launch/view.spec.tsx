@@ -394,9 +394,9 @@ describe('the launch form', () => {
         .getAllByRole('listitem')
         .map(item => item.textContent)
     ).toEqual([
-      'Warning:Hm. Kernel',
-      'Hint:Look. train.py:73',
-      'Passed:Good. '
+      'Warning:Hm.Kernel',
+      'Hint:Look.train.py:73',
+      'Passed:Good.'
     ]);
     fireEvent.click(
       within(checks).getByRole('button', { name: 'train.py:73' })
