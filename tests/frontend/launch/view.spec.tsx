@@ -393,11 +393,7 @@ describe('the launch form', () => {
       within(checks)
         .getAllByRole('listitem')
         .map(item => item.textContent)
-    ).toEqual([
-      'Warning:Hm.Kernel',
-      'Hint:Look.train.py:73',
-      'Passed:Good.'
-    ]);
+    ).toEqual(['Warning:Hm.Kernel', 'Hint:Look.train.py:73', 'Passed:Good.']);
     fireEvent.click(
       within(checks).getByRole('button', { name: 'train.py:73' })
     );
