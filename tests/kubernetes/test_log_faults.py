@@ -263,7 +263,8 @@ async def test_a_watch_that_has_fallen_silent_makes_followers_begin_anew(
 async def test_a_log_at_which_somebody_looks_is_asked_for_anew_sooner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(container_follower, "WATCHED_SILENCE_SECONDS", 0.3)
     async with bench(tmp_path) as job:
-        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False), says(b"", ends=False)]
+        job.server.acts += [says(lines(0, 5), ends=False), says(lines(0, 9), ends=False)]
+        job.server.acts += [says(b"", ends=False)] * 1000  # one for each silence of a slow machine
         stop = job.logs.subscribe()
         job.update(running())
         streams = await job.has(text(0, 9))
