@@ -46,6 +46,7 @@ def test_three_pods_meet_at_the_first() -> None:
         "parallelism": 3,
         "backoffLimit": 3,
         "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
+        "podReplacementPolicy": "Failed",
     }
     pod = pod_of(manifest)
     assert (pod["restartPolicy"], pod["subdomain"]) == ("OnFailure", "mnist")

@@ -92,6 +92,8 @@ def build(spec: JobSpec) -> dict[str, Any]:
             "podFailurePolicy": {"rules": deepcopy(_FAILS)} if by_code else None,
             # The job succeeds when its master does, as on the other engines.
             "successPolicy": deepcopy(_SUCCESS),
+            # A pod that ends slowly still takes part in the training: with its successor there would be one too many.
+            "podReplacementPolicy": "Failed",
             "activeDeadlineSeconds": policy.active_deadline_seconds,
             "ttlSecondsAfterFinished": policy.ttl_seconds,
             "template": template,
@@ -165,8 +167,8 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
     spec.setdefault("completions", spec["parallelism"])
     if not spec.get("manualSelector"):
         spec.pop("selector", None)
-    replaced = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
-    _drop(spec, {"manualSelector": False, "podReplacementPolicy": replaced})
+    _drop(spec, {"manualSelector": False, "podReplacementPolicy": "TerminatingOrFailed"})
+    spec.setdefault("podReplacementPolicy", "Failed")  # as a job of ours has it
     template = canonical_command(_without_defaults(spec.get("template", {})), None)
     metadata = manifest.get("metadata", {})
     return {
