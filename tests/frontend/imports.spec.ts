@@ -12,20 +12,31 @@ const VALUES = /^(?:import|export) (?!type\b)[^;]*?from '(\.[^']+)';/gm;
 /** Imports that are loaded when they are evaluated. */
 const LATER = /\bimport\('(\.[^']+)'\)/g;
 
-/** Modules that each module of `src/` imports. */
-function readImports(): Map<string, string[]> {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+/** Imports of style sheets. */
+const SHEETS = /^import '(\.[^']+\.css)'/gm;
+
+/** Paths of the modules of `src/`. */
+const sources = (): string[] =>
+  readdirSync(SRC, { recursive: true, encoding: 'utf8' })
     .filter(file => /\.tsx?$/.test(file) && !file.endsWith('.d.ts'))
     .map(file => join(SRC, file));
+
+/** Paths of what a file imports by a pattern. */
+const targetsIn = (file: string, pattern: RegExp): string[] =>
+  [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, target]) =>
+    resolve(dirname(file), target)
+  );
+
+/** Modules that each module of `src/` imports. */
+function readImports(): Map<string, string[]> {
+  const files = sources();
   const byModule = new Map(
     files.map(file => [file.replace(/\.tsx?$/, ''), file])
   );
   return new Map(
     [...byModule].map(([module, file]) => [
       module,
-      [...readFileSync(file, 'utf8').matchAll(IMPORT)]
-        .map(([, target]) => resolve(dirname(file), target))
-        .filter(target => byModule.has(target))
+      targetsIn(file, IMPORT).filter(target => byModule.has(target))
     ])
   );
 }
@@ -67,28 +78,16 @@ describe('imports', () => {
   });
 
   it('of style sheets find them', () => {
-    const sheets = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
-      .filter(file => /\.tsx?$/.test(file))
-      .flatMap(file => {
-        const path = join(SRC, file);
-        return [
-          ...readFileSync(path, 'utf8').matchAll(/^import '(\.[^']+\.css)'/gm)
-        ].map(([, target]) => resolve(dirname(path), target));
-      });
+    const sheets = sources().flatMap(file => targetsIn(file, SHEETS));
     expect(sheets.length).toBeGreaterThan(20);
     expect(sheets.filter(sheet => !existsSync(sheet))).toEqual([]);
   });
 
   it('of code that is loaded on demand are all dynamic in the code that the lab loads at its start', () => {
-    const text = (module: string): string =>
+    const targets = (module: string, pattern: RegExp): string[] =>
       [`${module}.ts`, `${module}.tsx`]
         .filter(file => existsSync(file))
-        .map(file => readFileSync(file, 'utf8'))
-        .join('');
-    const targets = (module: string, pattern: RegExp): string[] =>
-      [...text(module).matchAll(pattern)].map(([, target]) =>
-        resolve(dirname(module), target)
-      );
+        .flatMap(file => targetsIn(file, pattern));
     const started = new Set([join(SRC, 'index')]);
     for (const module of started) {
       targets(module, VALUES).forEach(target => started.add(target));

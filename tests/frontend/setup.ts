@@ -25,8 +25,11 @@ const known = new Map<string, CSSStyleDeclaration>();
 window.getComputedStyle = element => {
   const alone = element.cloneNode(false) as Element;
   const tag = alone.outerHTML;
-  const style = known.get(tag) ?? compute(alone);
-  known.set(tag, style);
+  let style = known.get(tag);
+  if (!style) {
+    style = compute(alone);
+    known.set(tag, style);
+  }
   return style;
 };
 
