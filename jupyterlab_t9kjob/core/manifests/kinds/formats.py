@@ -41,7 +41,7 @@ def _no_problem(_spec: JobSpec, _dialect: Any) -> Iterable[Check]:
 
 
 class Spelling(Protocol):
-    """What the engines ask of a dialect."""
+    """The properties of a dialect that the engines read."""
 
     @property
     def certain(self) -> bool:

@@ -24,7 +24,7 @@ def main() -> None:
         os.execvp(command[0], command)  # noqa: S606 (the command is the shell)
     except OSError as error:
         sys.stderr.write(f"{command[0]}: {error.strerror}\n")
-        # As a shell does: 127 if there is no such program, 126 if it can't be run.
+        # A shell's exit codes: 127 if there is no such program, 126 if it can't be run.
         sys.exit(127 if isinstance(error, FileNotFoundError) else 126)
 
 
