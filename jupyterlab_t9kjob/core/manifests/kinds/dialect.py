@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ...translation import Text, _, _n, listing
+from ..json_values import as_object
 from ..model import Notes, child
 
 GROUP: Final = "batch.tensorstack.dev"
@@ -326,15 +327,16 @@ def schemas_of(document: Any, group: str, kind: str) -> Iterator[dict[str, Any]]
     if not isinstance(document, dict):
         return
     if document.get("kind") == "CustomResourceDefinition":
-        versions = _dict(document.get("spec")).get("versions")
+        versions = as_object(document.get("spec")).get("versions")
         for version in versions if isinstance(versions, list) else []:
-            yield _dict(_dict(_dict(version).get("schema")).get("openAPIV3Schema"))
+            yield as_object(as_object(as_object(version).get("schema")).get("openAPIV3Schema"))
         return
-    schemas = {**_dict(document.get("definitions")), **_dict(_dict(document.get("components")).get("schemas"))}
+    components = as_object(document.get("components"))
+    schemas = {**as_object(document.get("definitions")), **as_object(components.get("schemas"))}
     for schema in schemas.values():
-        kinds = _dict(schema).get("x-kubernetes-group-version-kind")
+        kinds = as_object(schema).get("x-kubernetes-group-version-kind")
         for one in kinds if isinstance(kinds, list) else []:
-            if _dict(one).get("group") == group and _dict(one).get("kind") == kind:
+            if as_object(one).get("group") == group and as_object(one).get("kind") == kind:
                 yield schema
 
 
@@ -348,13 +350,9 @@ def child_schema(schema: dict[str, Any], name: str) -> dict[str, Any]:
     name
         The field.
     """
-    return _dict(properties_of(schema).get(name))
+    return as_object(properties_of(schema).get(name))
 
 
 def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schemas of an object's fields, by name."""
-    return _dict(schema.get("properties"))
-
-
-def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return as_object(schema.get("properties"))

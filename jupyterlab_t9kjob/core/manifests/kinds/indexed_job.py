@@ -14,17 +14,15 @@ from typing import Any, Final
 
 from ...spec import JobSpec, ReplicaSpec, RestartPolicy
 from ...translation import _
-from ..entrypoints import Argv, plain_argv, program_from_plain, program_of, working_directory
+from ..entrypoints import Argv, program_from_plain
 from ..model import Notes
 from ..names import ENGINE, KUEUE_QUEUE
 from .launcher import (
-    LAUNCHER,
     LONE_ENDPOINT,
     canonical_command,
     command_in,
+    command_of,
     hosted_by_index,
-    launched_words,
-    launcher_options,
     read_launched,
     read_launcher,
     without_shell,
@@ -43,7 +41,8 @@ PORT: Final = 29500
 DEFAULT_BACKOFF: Final = 6
 """Kubernetes' own limit of restarts (API reference of Job v1, ``backoffLimit``)."""
 MOST_BACKOFF: Final = 2**31 - 1
-INDEX_ANNOTATION: Final = "batch.kubernetes.io/job-completion-index"
+COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
+"""Annotation and label of pods with their index."""
 RETRIED: Final = (130, 137, 138, 143)
 """Exit codes after which the policy ``ExitCode`` restarts a replica, as on T9k."""
 _FAILS: Final = [
@@ -68,7 +67,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
     queue = spec.scheduling.queue
     never = group.restart_policy == "Never"
     by_code = group.restart_policy == "ExitCode"
-    template = build_template(spec, group, _argv(spec, group))
+    template = build_template(spec, group, indexed_command(spec, _host(spec.name)))
     for container in template["spec"]["containers"]:
         container["env"] = [*world_env(_host(spec.name), replicas, container.get("env", [])), *container.get("env", [])]
     pod = {"restartPolicy": "Never" if never or by_code else "OnFailure"}
@@ -113,7 +112,7 @@ def world_env(host: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[
     own
         Variables of the container; those that it sets itself are not added.
     """
-    index = {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX_ANNOTATION}']"}}
+    index = {"fieldRef": {"fieldPath": f"metadata.annotations['{COMPLETION_INDEX}']"}}
     entries: list[dict[str, Any]] = [
         {"name": "MASTER_ADDR", "value": host if replicas > 1 else "localhost"},
         {"name": "MASTER_PORT", "value": str(PORT)},
@@ -129,18 +128,19 @@ def _host(name: str) -> str:
     return f"{name}-0.{name}"
 
 
-def _argv(spec: JobSpec, group: ReplicaSpec) -> Argv:
-    if spec.debug is not None:
-        debug = spec.debug.get(group.type)
-        command = debug.command if debug else ["sleep", "inf"]
-        return Argv(command[:1], command[1:])
-    program, cwd = program_of(spec, group), working_directory(spec)
-    if spec.torchrun is None:
-        return plain_argv(program, cwd)
+def indexed_command(spec: JobSpec, host: str) -> Argv:
+    """Return the command of the pods of an Indexed Job, of which the first hosts torchrun's rendezvous.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    host
+        Host name of the first replica.
+    """
     lone = spec.total_replicas == 1
-    endpoint = LONE_ENDPOINT if lone else f"{_host(spec.name)}:{PORT}"
-    words = [*launcher_options(spec, endpoint, []), *launched_words(program, cwd)]
-    return Argv([LAUNCHER], words) if lone else hosted_by_index(words)
+    argv = command_of(spec, spec.replica_specs[0], LONE_ENDPOINT if lone else f"{host}:{PORT}", [])
+    return argv if lone or spec.torchrun is None or spec.debug is not None else hosted_by_index(argv.args)
 
 
 # -- canonical form ----------------------------------------------------------------------------------------------------
@@ -223,7 +223,7 @@ def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     spec = manifest["spec"]
     replicas = whole(spec.get("parallelism"), 1, 10_000) or 1
-    part = read_template(_without_world(spec["template"], manifest["metadata"]["name"], replicas), None)
+    part = read_template(without_world(spec["template"], _host(manifest["metadata"]["name"]), replicas), None)
     torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
     part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
     group = ReplicaSpec(type=TYPE, replicas=replicas, restart_policy=_read_policy(spec))
@@ -244,9 +244,17 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     return fields
 
 
-def _without_world(template: dict[str, Any], name: str, replicas: int) -> dict[str, Any]:
-    """Return a template without the variables of `world_env`."""
-    ours = world_env(_host(name), replicas, [])
+def without_world(template: dict[str, Any], host: str, replicas: int) -> dict[str, Any]:
+    """Return a template without the variables of `world_env`.
+
+    Parameters
+    ----------
+    template
+        The pod template.
+    host, replicas
+        See `world_env`.
+    """
+    ours = world_env(host, replicas, [])
     result = deepcopy(template)
     for container in result.get("spec", {}).get("containers", []):
         entries = container.get("env", [])

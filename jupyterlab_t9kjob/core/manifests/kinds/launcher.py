@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, Final
 
-from ...spec import JobSpec, Torchrun
+from ...spec import JobSpec, ReplicaSpec, Torchrun
 from ..entrypoints import (
     NO_PYTHON,
     Argv,
@@ -15,7 +15,9 @@ from ..entrypoints import (
     plain_argv,
     program_from,
     program_from_plain,
+    program_of,
     words_of,
+    working_directory,
 )
 from .pod_template import canonical_template, compact, training_container
 
@@ -30,6 +32,26 @@ long, but it gives up a rendezvous that does not answer after 60 s [torch 2.13].
 # The Job controller sets JOB_COMPLETION_INDEX. torchrun takes only 0 and 1 for is_host.
 _HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)),read_timeout={JOIN_SECONDS} "$@"'
 _SHELL: Final = ("-c", _HOSTED, LAUNCHER)
+
+
+def command_of(spec: JobSpec, group: ReplicaSpec, endpoint: str, host: list[str]) -> Argv:
+    """Return the command of a replica type: that of debug mode, the program itself, or torchrun with the program.
+
+    Parameters
+    ----------
+    spec, group
+        The job and the replica type.
+    endpoint, host
+        See `launcher_options`.
+    """
+    if spec.debug is not None:
+        debug = spec.debug.get(group.type)
+        command = debug.command if debug else ["sleep", "inf"]
+        return Argv(command[:1], command[1:])
+    program, cwd = program_of(spec, group), working_directory(spec)
+    if spec.torchrun is None:
+        return plain_argv(program, cwd)
+    return Argv([LAUNCHER], [*launcher_options(spec, endpoint, host), *launched_words(program, cwd)])
 
 
 def launcher_options(spec: JobSpec, endpoint: str, host: list[str]) -> list[str]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Final
 
+from ..json_values import as_object, as_objects
+
 POD: Final[dict[str, Any]] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 """Fields that the standard requires in a pod's security context."""
 CONTAINER: Final[dict[str, Any]] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
@@ -59,20 +61,20 @@ def violations(pod: Any) -> Iterator[tuple[str, str]]:
     demand
         The value that the standard demands, in words: “must be true”.
     """
-    pod = _object(pod)
+    pod = as_object(pod)
     for name in _HOST:
         if pod.get(name):
             yield f"/{name}", "must be false"
-    for index, volume in enumerate(_objects(pod.get("volumes"))):
+    for index, volume in enumerate(as_objects(pod.get("volumes"))):
         for kind in sorted(volume.keys() - {"name"} - _VOLUMES):
             yield f"/volumes/{index}/{kind}", "is a volume type that is not allowed"
-    context = _object(pod.get("securityContext"))
+    context = as_object(pod.get("securityContext"))
     if context.get("runAsUser") == 0:
         yield "/securityContext/runAsUser", "must not be 0"
     containers = [
-        (f"/{kind}/{index}/securityContext", container, _object(container.get("securityContext")))
+        (f"/{kind}/{index}/securityContext", container, as_object(container.get("securityContext")))
         for kind in ("initContainers", "containers")
-        for index, container in enumerate(_objects(pod.get(kind)))
+        for index, container in enumerate(as_objects(pod.get(kind)))
     ]
     # A container's own value replaces the pod's.
     if any(own.get("runAsNonRoot", context.get("runAsNonRoot")) is not True for _, _, own in containers):
@@ -90,24 +92,16 @@ def _of_container(pointer: str, container: dict[str, Any], own: dict[str, Any]) 
         yield f"{pointer}/runAsUser", "must not be 0"
     if own.get("allowPrivilegeEscalation") is not False:
         yield f"{pointer}/allowPrivilegeEscalation", "must be false"
-    capabilities = _object(own.get("capabilities"))
+    capabilities = as_object(own.get("capabilities"))
     dropped, added = capabilities.get("drop"), capabilities.get("add")
     if not isinstance(dropped, list) or "ALL" not in dropped:
         yield f"{pointer}/capabilities/drop", "must have ALL"
     if isinstance(added, list) and any(name != "NET_BIND_SERVICE" for name in added):
         yield f"{pointer}/capabilities/add", "may have NET_BIND_SERVICE only"
     ports = container.get("ports")
-    if any(port.get("hostPort") for port in _objects(ports)):
+    if any(port.get("hostPort") for port in as_objects(ports)):
         yield f"{pointer.rpartition('/')[0]}/ports", "must not use a hostPort"
 
 
 def _seccomp(context: dict[str, Any]) -> Any:
-    return _object(context.get("seccompProfile")).get("type")
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return as_object(context.get("seccompProfile")).get("type")

@@ -14,21 +14,16 @@ from ...spec import Elastic, JobSpec, ReplicaSpec
 from ...translation import _
 from ..entrypoints import (
     Argv,
-    plain_argv,
     program_from_plain,
-    program_of,
-    working_directory,
 )
 from ..model import Notes
 from ..names import CONTAINER, KUEUE_QUEUE
 from .launcher import (
     HOST,
-    LAUNCHER,
     LONE_ENDPOINT,
     canonical_command,
     command_in,
-    launched_words,
-    launcher_options,
+    command_of,
     read_launched,
     read_launcher,
 )
@@ -114,25 +109,14 @@ def _build_role(spec: JobSpec, group: ReplicaSpec, replicas: int, role: str) -> 
 
 
 def _argv(spec: JobSpec, group: ReplicaSpec, role: str) -> Argv:
-    if spec.debug is not None:
-        debug = spec.debug.get(group.type)
-        command = debug.command if debug else ["sleep", "inf"]
-        return Argv(command[:1], command[1:])
-    program, cwd = program_of(spec, group), working_directory(spec)
-    if spec.torchrun is None:
-        return plain_argv(program, cwd)
-    return Argv([LAUNCHER], [*_launcher_options(spec, role), *launched_words(program, cwd)])
-
-
-def _launcher_options(spec: JobSpec, role: str) -> list[str]:
-    """Return torchrun's options for a role: `lone`, `master`, `worker` or `elastic`.
+    """Return the command of a role: `lone`, `master`, `worker` or `elastic`.
 
     The Master is told to host the rendezvous, because torchrun's own detection can fail before DNS is ready
     (pytorch issue 73656).
     """
     endpoint = {"lone": LONE_ENDPOINT, "elastic": ELASTIC_ENDPOINT}.get(role, MASTER_ENDPOINT)
     host = {"master": [f"{HOST}1"], "worker": [f"{HOST}0"]}.get(role, [])
-    return launcher_options(spec, endpoint, host)
+    return command_of(spec, group, endpoint, host)
 
 
 # -- canonical form ----------------------------------------------------------------------------------------------------

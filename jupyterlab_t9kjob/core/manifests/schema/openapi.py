@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast, get_args
 
 from ...translation import Text
+from ..json_values import as_object
 from .bundled import add_shape, described
 from .model import DESCRIPTION_LENGTH, MOST_LEVELS, JsonType, KindSchema, SchemaNode, Table
 
@@ -36,7 +37,7 @@ def read_openapi(document: Any, *, group: str, kind: str, core: Any = None, shap
         document says nothing.
     """
     schema = _kind_schema(document, group, kind)
-    if not _mapping(_mapping(schema.get("properties")).get("spec")).get("properties"):
+    if not as_object(as_object(schema.get("properties")).get("spec")).get("properties"):
         return None
     reader = _Reader(document, core)
     root = reader.node(schema, None, shape, "", 0)
@@ -77,7 +78,7 @@ class _Reader:
                 self._schemas = {**self._core, **self._schemas}
             elif isinstance(shape, dict | list) and schema.get("type") in (None, "object", "array"):
                 return add_shape(self.table, shape, path)
-        fields, twins = _mapping(schema.get("properties")), _mapping(twin.get("properties"))
+        fields, twins = as_object(schema.get("properties")), as_object(twin.get("properties"))
         known = shape if isinstance(shape, dict) else {}
         nodes = {
             name: self.node(field, twins.get(name), known.get(name), f"{path}.{name}" if path else name, level + 1)
@@ -85,7 +86,7 @@ class _Reader:
         }
         values, items = schema.get("additionalProperties"), schema.get("items")
         inner = shape[0] if isinstance(shape, list) else None
-        defaults = {name for name, field in fields.items() if "default" in _mapping(field)}
+        defaults = {name for name, field in fields.items() if "default" in as_object(field)}
         enum = schema.get("enum")
         return self.table.add(
             SchemaNode(
@@ -111,14 +112,14 @@ class _Reader:
 
     def _resolved(self, schema: Any, schemas: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return a schema with its reference and its single alternative replaced by their contents."""
-        found: Mapping[str, Any] = _mapping(schema)
+        found: Mapping[str, Any] = as_object(schema)
         for _step in range(5):
             parts = found.get("allOf")
             if isinstance(parts, list) and len(parts) == 1:
-                found = {**_mapping(parts[0]), **{key: value for key, value in found.items() if key != "allOf"}}
+                found = {**as_object(parts[0]), **{key: value for key, value in found.items() if key != "allOf"}}
             if not isinstance(reference := found.get("$ref"), str):
                 break
-            target = _mapping(schemas.get(reference.rsplit("/", 1)[-1]))
+            target = as_object(schemas.get(reference.rsplit("/", 1)[-1]))
             found = {**target, **{key: value for key, value in found.items() if key != "$ref"}}
         return found
 
@@ -149,24 +150,20 @@ def _description(schema: Mapping[str, Any]) -> Text | None:
 
 
 def _kind_schema(document: Any, group: str, kind: str) -> Mapping[str, Any]:
-    if _mapping(document).get("kind") == "CustomResourceDefinition":
-        versions = _mapping(document["spec"]).get("versions")
-        first = _mapping(versions[0] if isinstance(versions, list) and versions else None)
-        return _mapping(_mapping(first.get("schema")).get("openAPIV3Schema"))
+    if as_object(document).get("kind") == "CustomResourceDefinition":
+        versions = as_object(document["spec"]).get("versions")
+        first = as_object(versions[0] if isinstance(versions, list) and versions else None)
+        return as_object(as_object(first.get("schema")).get("openAPIV3Schema"))
     for schema in _schemas(document).values():
-        kinds = _mapping(schema).get("x-kubernetes-group-version-kind")
+        kinds = as_object(schema).get("x-kubernetes-group-version-kind")
         for one in kinds if isinstance(kinds, list) else []:
-            if (_mapping(one).get("group"), _mapping(one).get("kind")) == (group, kind):
-                return _mapping(schema)
+            if (as_object(one).get("group"), as_object(one).get("kind")) == (group, kind):
+                return as_object(schema)
     return {}
 
 
 def _schemas(document: Any) -> Mapping[str, Any]:
-    return _mapping(_mapping(_mapping(document).get("components")).get("schemas"))
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return as_object(as_object(as_object(document).get("components")).get("schemas"))
 
 
 def _texts(value: Any) -> list[str]:

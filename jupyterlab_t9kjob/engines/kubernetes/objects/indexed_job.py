@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from ....core.job import ENDED_PHASES, EngineName, Phase
 from ....core.manifests import CURRENT, Kind
-from ....core.manifests.kinds.indexed_job import GROUP, KIND, LABEL, PORT, RETRIED, TYPE
-from ....core.manifests.names import ENGINE, KUEUE, PAUSED, RAN, STOPPED
+from ....core.manifests.kinds.indexed_job import (
+    COMPLETION_INDEX,
+    DEFAULT_BACKOFF,
+    GROUP,
+    KIND,
+    LABEL,
+    PORT,
+    RETRIED,
+    TYPE,
+)
+from ....core.manifests.names import ENGINE, KUEUE, RAN
 from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import count, flag, moment, part, text, whole
 from .facts import facts_of
 from .kinds import (
+    JOBSET,
     MOST_REPLICAS,
     ReplicaView,
     State,
     conditions,
     holds,
+    index_in,
     newest,
     owner,
     reason_and_message,
+    resumed,
     since,
     stopped,
     training_name,
@@ -30,10 +41,6 @@ from .kinds import (
 from .pods.pod import ended_at, goes_on, is_waiting, restarts, started_at
 
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
-_INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
-_JOB_SET: Final = "jobset.sigs.k8s.io/jobset-name"
-"""Label of pods whose Job belongs to a JobSet."""
-_DEFAULT_BACKOFF: Final = 6
 # The first of a pair comes when the outcome is certain, the second when all pods have ended [Kubernetes 1.31].
 _FAILED: Final = ("FailureTarget", "Failed")
 _SUCCEEDED: Final = ("SuccessCriteriaMet", "Complete")
@@ -100,7 +107,7 @@ class IndexedJob:
         """Return the replicas by index; the parameters are those of `JobKind.replicas`."""
         found: dict[int, list[Json]] = {}
         for pod in pods:
-            if (index := _index(pod)) is not None:
+            if (index := index_in(pod, COMPLETION_INDEX)) is not None:
                 found.setdefault(index, []).append(pod)
         container, policy = training_name(part(manifest, "spec", "template"), "python"), _policy(manifest)
         replicas: list[ReplicaView] = []
@@ -112,7 +119,7 @@ class IndexedJob:
 
     def owner_of(self, pod: Json) -> str | None:
         """Return the uid of the Job that a pod belongs to; None if the Job is a part of a JobSet."""
-        return owner(pod, GROUP, KIND) if text(pod, "metadata", "labels", _JOB_SET) is None else None
+        return owner(pod, GROUP, KIND) if text(pod, "metadata", "labels", JOBSET) is None else None
 
     def pod_uids(self, manifest: Json) -> set[str]:
         """Return an empty set: the status of a Job names no pods that still exist."""
@@ -125,7 +132,7 @@ class IndexedJob:
         """
         patch: Json = {"spec": {"suspend": on}}
         if not on:
-            return {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
+            return resumed(patch)
         ran = any(count(manifest, "status", name) for name in ("ready", "failed", "succeeded"))
         return {**patch, "metadata": {"annotations": {RAN: "true"}}} if ran else patch
 
@@ -162,12 +169,6 @@ def _wanted(manifest: Json) -> int:
     return max(0, next((number for number in asked if number is not None), 1))
 
 
-def _index(pod: Json) -> int | None:
-    label = text(pod, "metadata", "labels", _INDEX_LABEL) or ""
-    index = int(label) if re.fullmatch(r"[0-9]{1,5}", label) else MOST_REPLICAS
-    return index if index < MOST_REPLICAS else None
-
-
 def _policy(manifest: Json) -> str:
     """Return the restart policy in T9k's words; see `core.manifests.kinds.indexed_job`."""
     if text(manifest, "spec", "template", "spec", "restartPolicy") != "Never":
@@ -179,7 +180,7 @@ def _policy(manifest: Json) -> str:
 
 def _limit(manifest: Json) -> int:
     limit = whole(manifest, "spec", "backoffLimit")
-    return _DEFAULT_BACKOFF if limit is None else limit
+    return DEFAULT_BACKOFF if limit is None else limit
 
 
 def _first(found: dict[str, Json], types: Sequence[str]) -> Json | None:

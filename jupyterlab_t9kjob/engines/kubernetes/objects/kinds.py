@@ -10,11 +10,14 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ....core.engine.info import EngineFacts
 from ....core.job import EngineName, Phase
 from ....core.manifests import Kind
-from ....core.manifests.names import STOPPED
+from ....core.manifests.names import PAUSED, STOPPED
 from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
 from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text
+
+JOBSET: Final = "jobset.sigs.k8s.io/jobset-name"
+"""Label of the pods of a JobSet with its name."""
 
 MOST_TYPES: Final = 64
 MOST_REPLICAS: Final = 10_000
@@ -245,6 +248,26 @@ def newest(pods: Iterable[Json]) -> Json | None:
 def stopped(manifest: Json) -> bool:
     """Return True if the job was stopped from a lab. A stopped job is paused; the annotation goes when it resumes."""
     return text(manifest, "metadata", "annotations", STOPPED) is not None
+
+
+def resumed(patch: Json) -> Json:
+    """Return the merge patch of a resume, which also removes the annotations of a pause and a stop."""
+    return {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
+
+
+def index_in(pod: Json | None, label: str) -> int | None:
+    """Return a replica's index in a label of its pod; None if the pod has none, or one that is not shown.
+
+    Parameters
+    ----------
+    pod
+        The pod.
+    label
+        Name of the label.
+    """
+    written = text(pod, "metadata", "labels", label) or ""
+    index = int(written) if re.fullmatch(r"[0-9]{1,5}", written) else MOST_REPLICAS
+    return index if index < MOST_REPLICAS else None
 
 
 def owner(pod: Json, group: str, kind: str) -> str | None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
 from ....core.job import ENDED_PHASES, EngineName, Phase
 from ....core.manifests import Kind
 from ....core.manifests.kinds.pytorchjob import GROUP, KIND
-from ....core.manifests.names import CONTAINER, KUEUE, PAUSED, REMINDED, STOPPED
+from ....core.manifests.names import CONTAINER, KUEUE, REMINDED
 from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import flag, moment, part, text, value, whole
@@ -21,9 +20,11 @@ from .kinds import (
     State,
     conditions,
     holds,
+    index_in,
     newest,
     owner,
     reason_and_message,
+    resumed,
     since,
     stopped,
     training_name,
@@ -102,7 +103,7 @@ class Kubeflow:
         elastic = isinstance(value(manifest, "spec", "elasticPolicy"), dict)
         found: dict[tuple[str, int], list[Json]] = {}
         for pod in pods:
-            kind, index = text(pod, "metadata", "labels", _TYPE_LABEL), _index(pod)
+            kind, index = text(pod, "metadata", "labels", _TYPE_LABEL), index_in(pod, _INDEX_LABEL)
             if kind is not None and index is not None:
                 found.setdefault((kind.casefold(), index), []).append(pod)
         replicas: list[ReplicaView] = []
@@ -131,7 +132,7 @@ class Kubeflow:
     def pause(self, manifest: Json, *, on: bool) -> Json:
         """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`."""
         patch: Json = {"spec": {"runPolicy": {"suspend": on}}}
-        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
+        return patch if on else resumed(patch)
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return None: the operator runs no TensorBoard."""
@@ -166,12 +167,6 @@ _CONDITION_OF: Final[dict[Phase, str]] = {
 
 def _order(role: str) -> tuple[int, str]:
     return ("Master", "Worker").index(role) if role in ("Master", "Worker") else 2, role
-
-
-def _index(pod: Json) -> int | None:
-    label = text(pod, "metadata", "labels", _INDEX_LABEL) or ""
-    index = int(label) if re.fullmatch(r"[0-9]{1,5}", label) else MOST_REPLICAS
-    return index if index < MOST_REPLICAS else None
 
 
 def _phase(manifest: Json, replicas: Sequence[ReplicaView], before: Phase | None) -> Phase:

@@ -11,7 +11,7 @@ from ....core.errors import Unavailable
 from ....core.job import ENDED_PHASES, EngineName, Phase
 from ....core.manifests import CURRENT, Dialect, Kind
 from ....core.manifests.kinds.dialect import GROUP, KIND
-from ....core.manifests.names import PAUSED, STOPPED, T9K_SCHEDULER
+from ....core.manifests.names import T9K_SCHEDULER
 from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import count, flag, part, parts, text, whole
@@ -23,9 +23,11 @@ from .kinds import (
     State,
     conditions,
     holds,
+    index_in,
     newest,
     owner,
     reason_and_message,
+    resumed,
     since,
     stopped,
     training_name,
@@ -176,7 +178,7 @@ class T9k:
                 hint=_("Delete the job, and run it again later."),
             )
         patch: Json = {"spec": {"runMode": {"pause": {self.dialect.switch: on}}}}
-        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
+        return patch if on else resumed(patch)
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return the path of a job's TensorBoard on the platform's host (t9k-facts.md, TensorBoard)."""
@@ -251,7 +253,7 @@ def _slots(entries: list[Json], labelled: list[Json], pods: Sequence[Json]) -> d
         pod = by_uid.get(uid) if uid is not None else by_name.get(name or "")
         codes = tuple((text(one, "name"), whole(one, "exitCode")) for one in parts(entry, "containers"))
         slot = _Slot(name, uid, text(entry, "phase"), codes, () if pod is None else (pod,))
-        index = _index(pod)
+        index = index_in(pod, _INDEX_LABEL)
         if index is None or index in slots:
             unsure.append((position, slot))
         else:
@@ -260,16 +262,10 @@ def _slots(entries: list[Json], labelled: list[Json], pods: Sequence[Json]) -> d
         index = position if position not in slots else next(n for n in range(len(entries)) if n not in slots)
         slots[index] = slot
     for pod in labelled:
-        if (index := _index(pod)) is not None:
+        if (index := index_in(pod, _INDEX_LABEL)) is not None:
             slot = slots.setdefault(index, _Slot())
             slot.pods = (*(one for one in slot.pods if one is not pod), pod)
     return slots
-
-
-def _index(pod: Json | None) -> int | None:
-    label = _label(pod, _INDEX_LABEL) or ""
-    index = int(label) if re.fullmatch(r"[0-9]{1,5}", label) else MOST_REPLICAS
-    return index if index < MOST_REPLICAS else None
 
 
 def _label(pod: Json | None, name: str) -> str | None:

@@ -9,29 +9,31 @@ from typing import Any, Final
 from ....core.engine.info import EngineFacts, RestartTexts
 from ....core.job import ENDED_PHASES, EngineName, Phase
 from ....core.manifests import Kind
+from ....core.manifests.kinds.indexed_job import COMPLETION_INDEX
 from ....core.manifests.kinds.trainer.spelling import GROUP, KIND, NODE
-from ....core.manifests.names import KUEUE, PAUSED, STOPPED
+from ....core.manifests.names import KUEUE
 from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import count, flag, parts, text, whole
 from .events import kind_of, name_of
 from .kinds import (
+    JOBSET,
     MOST_REPLICAS,
     ReplicaView,
     State,
     conditions,
     holds,
+    index_in,
     newest,
     reason_and_message,
+    resumed,
     since,
     stopped,
     type_names,
 )
 from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, started_at
 
-_JOBSET_LABEL: Final = "jobset.sigs.k8s.io/jobset-name"
 _JOB_LABEL: Final = "jobset.sigs.k8s.io/replicatedjob-name"
-_INDEX_LABEL: Final = "batch.kubernetes.io/job-completion-index"
 _OF_A_JOB: Final = re.compile(rf"(?P<name>.+)-(?:{NODE}|launcher|dataset-initializer|model-initializer)-\d+")
 """Name of a Job that a JobSet makes for a TrainJob."""
 _RESTARTS: Final = _("The runtime of a TrainJob says whether a replica that failed starts again; the job can't.")
@@ -73,7 +75,7 @@ class TrainJob:
         """
         found = conditions(manifest)
         nodes = [replica for replica in self.replicas(manifest, pods) if replica.type == NODE]
-        phase = _phase(manifest, nodes, before)
+        phase = _phase(manifest, found, nodes, before)
         condition = found.get(_CONDITION_OF.get(phase, ""))
         cause, message = reason_and_message(condition) if holds(condition) else (None, None)
         ended = since(condition) if phase in ENDED_PHASES and holds(condition) else None
@@ -101,7 +103,7 @@ class TrainJob:
         """
         found: dict[str, dict[int, list[Json]]] = {NODE: {}}
         for pod in pods:
-            job, index = text(pod, "metadata", "labels", _JOB_LABEL), _index(pod)
+            job, index = text(pod, "metadata", "labels", _JOB_LABEL), index_in(pod, COMPLETION_INDEX)
             if job is not None and index is not None:
                 found.setdefault(job, {}).setdefault(index, []).append(pod)
         nodes = whole(manifest, "spec", "trainer", "numNodes")
@@ -127,7 +129,7 @@ class TrainJob:
 
     def job_name_of(self, pod: Json) -> str | None:
         """Return the name of the TrainJob to which a pod belongs by its labels and the name of the Job that owns it."""
-        jobset, job = (text(pod, "metadata", "labels", label) for label in (_JOBSET_LABEL, _JOB_LABEL))
+        jobset, job = (text(pod, "metadata", "labels", label) for label in (JOBSET, _JOB_LABEL))
         if jobset is None or job is None:
             return None
         for owner in parts(pod, "metadata", "ownerReferences"):
@@ -155,7 +157,7 @@ class TrainJob:
     def pause(self, manifest: Json, *, on: bool) -> Json:
         """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`."""
         patch: Json = {"spec": {"suspend": on}}
-        return patch if on else {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
+        return patch if on else resumed(patch)
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return None: Trainer runs no TensorBoard."""
@@ -169,21 +171,14 @@ class TrainJob:
 _CONDITION_OF: Final[dict[Phase, str]] = {"Paused": "Suspended", "Succeeded": "Complete", "Failed": "Failed"}
 
 
-def _index(pod: Json) -> int | None:
-    label = text(pod, "metadata", "labels", _INDEX_LABEL) or ""
-    index = int(label) if re.fullmatch(r"[0-9]{1,5}", label) else MOST_REPLICAS
-    return index if index < MOST_REPLICAS else None
-
-
 def _container_of(job: str, pod: Json | None) -> str | None:
     """Return the name of the container that does the work: the node's is called as its job is."""
     names = [text(container, "name") for container in parts(pod, "spec", "containers")]
     return job if job == NODE or job in names else next(iter(names), None)
 
 
-def _phase(manifest: Json, nodes: Sequence[ReplicaView], before: Phase | None) -> Phase:
+def _phase(manifest: Json, found: dict[str, Json], nodes: Sequence[ReplicaView], before: Phase | None) -> Phase:
     """Return the phase: by the conditions as far as there are any, then by the pods."""
-    found = conditions(manifest)
     if holds(found.get("Failed")):
         return "Failed"
     if holds(found.get("Complete")):

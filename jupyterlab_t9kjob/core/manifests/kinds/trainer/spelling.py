@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from ...json_values import as_list, as_object, as_objects
 from ...names import CONTAINER
 from ..dialect import child_schema, properties_of, schemas_of
 from ..pod_template import training_container
@@ -167,7 +168,7 @@ def spelling_of(document: Any) -> Spelling:
 
 
 def _items(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return _object(schema.get("items"))
+    return as_object(schema.get("items"))
 
 
 # -- to the style `TEMPLATE` -------------------------------------------------------------------------------------------
@@ -187,23 +188,23 @@ def unfold(spec: dict[str, Any]) -> str | None:
         return TEMPLATE
     style = next((style for style in STYLES if spec.get(style)), None)
     patch = _take_patch(spec, style) if style is not None else {}
-    trainer = _object(spec.pop("trainer", None))
+    trainer = as_object(spec.pop("trainer", None))
     container: dict[str, Any] = {"name": CONTAINER}
     for name, written in _TRAINER.items():
         if (value := trainer.pop(written, None)) is not None:
             container[name] = value
     if trainer:
         spec["trainer"] = trainer
-    pod = dict(_object(patch.get("spec")))
+    pod = dict(as_object(patch.get("spec")))
     others = []
-    for other in _objects(pod.pop("containers", None)):
+    for other in as_objects(pod.pop("containers", None)):
         if other.get("name") != NODE:
             others.append(other)
             continue
-        own = _objects(container.get("env"))
+        own = as_objects(container.get("env"))
         container |= {name: value for name, value in other.items() if name != "name"}
         if own:
-            container["env"] = [*own, *_objects(other.get("env"))]
+            container["env"] = [*own, *as_objects(other.get("env"))]
     _enter_directory(container)
     metadata = patch.get("metadata")
     spec[TEMPLATE] = {
@@ -215,7 +216,7 @@ def unfold(spec: dict[str, Any]) -> str | None:
 
 def _take_patch(spec: dict[str, Any], style: str) -> dict[str, Any]:
     """Remove the first override if it is for the trainer's pods alone; return it as ``metadata`` and ``spec``."""
-    first, *rest = _objects(spec[style]) or [{}]
+    first, *rest = as_objects(spec[style]) or [{}]
     found = _patch_of(first, style)
     if found is None:
         return {}
@@ -230,21 +231,21 @@ def _take_patch(spec: dict[str, Any], style: str) -> dict[str, Any]:
 def _patch_of(override: dict[str, Any], style: str) -> dict[str, Any] | None:
     """Return an override of the trainer's pods as ``metadata`` and ``spec``; None for any other override."""
     if style == PATCHES:
-        at = _object(override.get("trainingRuntimeSpec"))
+        at = as_object(override.get("trainingRuntimeSpec"))
         for name in _JOBS[:-1]:
             if at.keys() != {name}:
                 return None
-            at = _object(at[name])
-        jobs = _objects(at.get(_JOBS[-1]))
+            at = as_object(at[name])
+        jobs = as_objects(at.get(_JOBS[-1]))
         if at.keys() != {_JOBS[-1]} or len(jobs) != 1:
             return None
         found, target = jobs[0], jobs[0].get("name")
         for name in _POD_TEMPLATE:
             if found.keys() - {"name"} != {name}:
                 return None
-            found = _object(found[name])
+            found = as_object(found[name])
     else:
-        targets = _objects(override.get("targetJobs"))
+        targets = as_objects(override.get("targetJobs"))
         target = targets[0].get("name") if len(targets) == 1 else None
         found = {name: value for name, value in override.items() if name != "targetJobs"}
         found = {"spec": found} if style == POD_SPEC else found
@@ -253,7 +254,7 @@ def _patch_of(override: dict[str, Any], style: str) -> dict[str, Any] | None:
 
 def _enter_directory(container: dict[str, Any]) -> None:
     """Replace the shell that changes to the working directory by the field ``workingDir``."""
-    words = [*_list(container.get("command")), *_list(container.get("args"))]
+    words = [*as_list(container.get("command")), *as_list(container.get("args"))]
     if words[:1] == ["sh"] and tuple(words[1:3]) == _CD and len(words) > 4 and "workingDir" not in container:
         container |= {"workingDir": words[3], "command": words[4:5], "args": words[5:]}
         if not words[5:]:
@@ -279,19 +280,19 @@ def fold(spec: dict[str, Any], to: Spelling) -> list[str]:
         JSON pointers of the fields that the cluster's TrainJob does not have; they are left out.
     """
     lost: list[str] = []
-    template = _object(spec.pop(TEMPLATE, None))
-    pod = dict(_object(template.get("spec")))
-    containers = _objects(pod.pop("containers", None))
+    template = as_object(spec.pop(TEMPLATE, None))
+    pod = dict(as_object(template.get("spec")))
+    containers = as_objects(pod.pop("containers", None))
     index = training_container(containers, CONTAINER)
-    trainer, training = dict(_object(spec.pop("trainer", None))), dict(containers[index]) if index is not None else {}
+    trainer, training = dict(as_object(spec.pop("trainer", None))), dict(containers[index]) if index is not None else {}
     at = f"/{TEMPLATE}/spec/containers/{index}"
     if to.counts and not isinstance(trainer.get("numProcPerNode", 0), int):
         del trainer["numProcPerNode"]
         lost.append("/trainer/numProcPerNode")
     if "workingDir" in training and "workingDir" not in to.container:
         cwd = training.pop("workingDir")
-        if _list(training.get("command")):
-            words = [*training["command"], *_list(training.get("args"))]
+        if as_list(training.get("command")):
+            words = [*training["command"], *as_list(training.get("args"))]
             training |= {"command": ["sh"], "args": [*_CD, cwd, *words]}
         else:
             lost.append(f"{at}/workingDir")
@@ -304,12 +305,12 @@ def fold(spec: dict[str, Any], to: Spelling) -> list[str]:
         for place, other in enumerate(containers)
         if place != index
     ]
-    for place, other in enumerate(init := _objects(pod.get("initContainers"))):
+    for place, other in enumerate(init := as_objects(pod.get("initContainers"))):
         init[place] = _kept(other, to.container, f"/{TEMPLATE}/spec/initContainers/{place}", lost)
     pod = _kept({**pod, **({"initContainers": init} if init else {})}, to.pod, f"/{TEMPLATE}/spec", lost)
     if others or kept.keys() - {"name"}:
         pod["containers"] = [*([kept] if kept.keys() - {"name"} else []), *others]
-    metadata = _object(template.get("metadata"))
+    metadata = as_object(template.get("metadata"))
     if metadata and not to.metadata:
         lost.append(f"/{TEMPLATE}/metadata")
         metadata = {}
@@ -318,7 +319,7 @@ def fold(spec: dict[str, Any], to: Spelling) -> list[str]:
     override = {**({"metadata": metadata} if metadata else {}), **({"spec": pod} if pod else {})}
     manager = spec.pop(PATCH_MANAGER, MANAGER)
     if override:
-        spec[to.style] = [_written(override, to.style, manager), *_list(spec.get(to.style))]
+        spec[to.style] = [_written(override, to.style, manager), *as_list(spec.get(to.style))]
     for name in [name for name in spec if name in _OF_SOME and name not in to.fields]:
         del spec[name]
         lost.append(f"/{name}")
@@ -338,15 +339,3 @@ def _written(override: dict[str, Any], style: str, manager: Any) -> dict[str, An
         return {"manager": manager, "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [job]}}}}
     target = {"targetJobs": [{"name": NODE}]}
     return {**target, **(override.get("spec", {}) if style == POD_SPEC else override)}
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    return [item for item in _list(value) if isinstance(item, dict)]

@@ -8,22 +8,16 @@ some runtimes have them, so the torchrun command has all options, as on other en
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any, Final
 
 from ....spec import JobSpec, ReplicaSpec
-from ...entrypoints import Argv, plain_argv, program_from_plain, program_of, working_directory
+from ...entrypoints import program_from_plain
 from ...model import Notes
 from ...names import CONTAINER, KUEUE_QUEUE
-from ..indexed_job import MOST_BACKOFF, PORT, TYPE, world_env
+from ..indexed_job import MOST_BACKOFF, TYPE, indexed_command, without_world, world_env
 from ..launcher import (
-    LAUNCHER,
-    LONE_ENDPOINT,
     canonical_command,
     command_in,
-    hosted_by_index,
-    launched_words,
-    launcher_options,
     read_launched,
     read_launcher,
     without_shell,
@@ -48,7 +42,7 @@ __all__ = ["API_VERSION", "KIND", "TRAINING", "build", "canonical", "read", "tem
 def build(spec: JobSpec) -> dict[str, Any]:
     """Return the manifest of a spec in the style `TEMPLATE`, without its `extra` and our annotations and variables."""
     group, replicas, queue = spec.replica_specs[0], spec.total_replicas, spec.scheduling.queue
-    template = build_template(spec, group, _argv(spec, group))
+    template = build_template(spec, group, indexed_command(spec, _host(spec.name)))
     if spec.torchrun is None:
         for container in template["spec"]["containers"]:
             own = container.get("env", [])
@@ -76,20 +70,6 @@ def build(spec: JobSpec) -> dict[str, Any]:
 def _host(name: str) -> str:
     """Return the host name of a job's first replica."""
     return f"{name}-{NODE}-0-0.{name}"
-
-
-def _argv(spec: JobSpec, group: ReplicaSpec) -> Argv:
-    if spec.debug is not None:
-        debug = spec.debug.get(group.type)
-        command = debug.command if debug else ["sleep", "inf"]
-        return Argv(command[:1], command[1:])
-    program, cwd = program_of(spec, group), working_directory(spec)
-    if spec.torchrun is None:
-        return plain_argv(program, cwd)
-    lone = spec.total_replicas == 1
-    endpoint = LONE_ENDPOINT if lone else f"{_host(spec.name)}:{PORT}"
-    words = [*launcher_options(spec, endpoint, []), *launched_words(program, cwd)]
-    return Argv([LAUNCHER], words) if lone else hosted_by_index(words)
 
 
 # -- canonical form ----------------------------------------------------------------------------------------------------
@@ -138,7 +118,7 @@ def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     spec, name = manifest["spec"], manifest["metadata"]["name"]
     replicas = whole(spec.get("trainer", {}).get("numNodes"), 1, 10_000) or 1
-    part = read_template(_without_world(spec[TEMPLATE], name, replicas), TRAINING)
+    part = read_template(without_world(spec[TEMPLATE], _host(name), replicas), TRAINING)
     torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
     part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
     fields = {**read_metadata(manifest), **read_groups([(ReplicaSpec(type=TYPE, replicas=replicas), part)])}
@@ -153,16 +133,6 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     if queue:
         fields["labels"] = {key: value for key, value in labels.items() if key != KUEUE_QUEUE}
     return fields
-
-
-def _without_world(template: dict[str, Any], name: str, replicas: int) -> dict[str, Any]:
-    """Return a template without the variables of `world_env`."""
-    ours = world_env(_host(name), replicas, [])
-    result = deepcopy(template)
-    for container in result.get("spec", {}).get("containers", []):
-        entries = container.get("env", [])
-        container["env"] = [entry for entry in entries if entry not in ours]
-    return result
 
 
 def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
