@@ -11,13 +11,13 @@ import sysconfig
 import time
 from pathlib import Path
 
-# Debian with Python 3.11 and packages; `USED` is what jobs of the tests import. An optimizer imports torch._dynamo.
+# Debian with Python 3.11 and packages; `USED` is what jobs of the tests import, `QUICK` makes that cheap.
 IMAGE = "test.local/torch:cpu"
 REQUIREMENTS = ["torch==2.13.0", "tensorboard", "numpy", "scikit-learn"]
 USED = """
 import sklearn.datasets, torch, torch.distributed.nn, torch.distributed.run, torch.utils.data, torch.utils.tensorboard
-torch.optim.Adam(torch.nn.Linear(1, 1).parameters())
 """
+QUICK = Path("tests/local/spared/quick_torch.py")
 # What Debian has in all images: another choice would make another Debian.
 DEBIAN = ["--apt", "openssh-server"]
 
@@ -53,7 +53,9 @@ def start(program: Path) -> dict[str, str]:
     said = _ask(program, "up")
     _strengthen(program)
     there = _images()
-    recipe = f"test.local/torch:{hashlib.sha256(repr((REQUIREMENTS, USED)).encode()).hexdigest()[:16]}"
+    recipe = (
+        f"test.local/torch:{hashlib.sha256(repr((REQUIREMENTS, USED, QUICK.read_text())).encode()).hexdigest()[:16]}"
+    )
     if IMAGE not in there or there.get(recipe) != there[IMAGE]:
         try:
             _build_image(program)
@@ -108,6 +110,8 @@ def _build_image(program: Path) -> None:
         subprocess.run([*pip, "--target", packages, *REQUIREMENTS], check=True)
     writing = {**os.environ, "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": ""}
     subprocess.run([python, "-S", "-c", USED], env=writing, check=True)
+    shutil.copy(QUICK, packages)
+    (packages / f"{QUICK.stem}.pth").write_text(f"import {QUICK.stem}\n")
     (packages / "bin").rename(scripts)
     for script in scripts.iterdir():
         first, _, rest = script.read_bytes().partition(b"\n")

@@ -1,0 +1,1 @@
+import quick_torch  # noqa: F401
