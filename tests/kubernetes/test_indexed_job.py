@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict, NotAllowed
 from jupyterlab_t9kjob.core.job import Job
+from jupyterlab_t9kjob.core.manifests.kinds.indexed_job import COMPLETION_INDEX
 from jupyterlab_t9kjob.core.spec import ReplicaSpec, RunPolicy
 from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
 from tests.kubernetes.accounts import Account
@@ -18,6 +20,7 @@ from tests.kubernetes.engines import Bench, serving
 from tests.kubernetes.harness import Kube, Volume
 from tests.kubernetes.test_rights import RECIPES, rules
 from tests.local.lab import Lab
+from tests.patience import PATIENCE
 
 pytestmark = [pytest.mark.cluster]
 
@@ -26,6 +29,7 @@ ONLY = {ENGINE: IndexedJob}
 # Each run of the ranks trains when the test has seen it.
 TRAIN = """
 import os, time
+open(f"/t9k/mnt/started-{os.uname().nodename}-{time.time()}", "w")
 while not os.path.exists("/t9k/mnt/go"):
     time.sleep(0.1)
 import torch
@@ -49,8 +53,18 @@ os._exit(0)  # pytorch#179291
 IDLES = "trap 'exit 143' TERM; sleep 600 & wait"
 
 
+def until_started(volume: Volume) -> None:
+    """Wait until four ranks have started, and forget them."""
+    end = time.monotonic() + PATIENCE
+    while len(started := list(volume.path.glob("started-*"))) < 4:
+        assert time.monotonic() < end, started
+        time.sleep(0.2)
+    for each in started:
+        each.unlink()
+
+
 def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Callable[..., Lab]) -> None:
-    """From the form to the model, through a pause and a deletion."""
+    """From the form to the model, through a pause, a killed pod and a deletion."""
     lab = start_lab(kubernetes_owner="tester")
     lab.until_available(ENGINE)
     (volume.path / "train.py").write_text(TRAIN)
@@ -66,7 +80,7 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
     assert made.status == 201, made.body
     job, name = made.json["id"], made.json["name"]
     assert kube.find("services", name)["metadata"]["ownerReferences"][0]["uid"] == made.json["uid"]
-    lab.until(job, lambda seen: seen["replicas_running"] == 2)
+    until_started(volume)
 
     assert lab.ask("POST", "jobs", job, "pause", body={}).status == 200
     lab.until(job, lambda seen: seen["phase"] == "Paused" and not seen["pending_action"])
@@ -74,6 +88,12 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
     again = lab.until(job, lambda seen: seen["phase"] == "Running" and seen["replicas_running"] == 2)
     assert (again["attempt"], again["restarts"]) == (2, 0)
 
+    # Both agents are in the rendezvous: that of the new pod has to be another one there.
+    until_started(volume)
+    (second,) = kube.list("pods", labels=f"batch.kubernetes.io/job-name={name},{COMPLETION_INDEX}=1")
+    kube.delete("pods", second["metadata"]["name"])
+    lab.until_part((job, "replicas"), lambda part: len(part["replicas"][1]["attempts"]) == 3)
+    until_started(volume)
     (volume.path / "go").touch()
     done = lab.until(job, lambda seen: seen["phase"] in ("Succeeded", "Failed"))
     assert done["phase"] == "Succeeded", done["reason"]
