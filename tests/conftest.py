@@ -51,6 +51,16 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
             file.write(f"{report.nodeid}: {why}\n")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give a test that is repeated new fixtures of its module: in the old namespace its objects exist already."""
+    if isinstance(item, pytest.Function) and getattr(item, "execution_count", 1) > 1:
+        for fixtures in item._fixtureinfo.name2fixturedefs.values():
+            for fixture in fixtures:
+                if fixture.scope == "module":
+                    fixture.finish(item._request)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip tests that this machine cannot run; a reason that begins with the marker's name is accepted in CI.
 

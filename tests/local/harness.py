@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import errno
 import importlib
+import json
 import os
 import shutil
 import signal
@@ -108,6 +109,16 @@ class Bench:
             if code in await self.codes(uid):
                 return
             await asyncio.wait_for(self._news.wait(), PATIENCE)
+
+    async def prepared(self, uid: str) -> None:
+        """Wait until a job's supervisor has imported what it needs in the end, which its first heartbeat says."""
+        folder = self.home / "jobs" / uid
+
+        def beats() -> bool:
+            started = json.loads((folder / "record.json").read_bytes())["started_at"]
+            return started is not None and float((folder / "heartbeat").read_text()) > started
+
+        await eventually(beats)
 
     async def written(self, path: Path, seconds: float = PATIENCE) -> str:
         """Wait until a job's script has written a file (it has no other way to tell)."""

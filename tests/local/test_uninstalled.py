@@ -41,8 +41,7 @@ async def test_a_job_goes_on_to_its_end(bench: Bench, tmp_path: Path, end: str) 
     uid = (await server.stdout.readline()).decode().strip()
     bench.uids.append(uid)
     await bench.written(bench.home / "jobs" / uid / "logs" / "worker-0.1" / "container.log")
-    # The first heartbeat comes when the supervisor has imported what it needs in the end.
-    await bench.written(bench.home / "jobs" / uid / "heartbeat")
+    await bench.prepared(uid)
     server.kill()
     await server.wait()
     remove(site)  # in which the job's sampler may write byte code

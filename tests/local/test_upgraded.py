@@ -79,13 +79,13 @@ async def start(bench: Bench, tmp_path: Path) -> AsyncIterator[Start]:
         assert uid, "the previous version did not start"
         bench.uids.append(uid)
         await bench.written(bench.home / "jobs" / uid / "logs" / "worker-0.1" / "container.log")
-        # The first heartbeat comes when the supervisor has imported what it needs in the end.
-        await bench.written(bench.home / "jobs" / uid / "heartbeat")
+        await bench.prepared(uid)
         server.kill()
         await server.wait()
-        remove(site)  # in which the job's sampler may write byte code
+        remove(site)
         ignored = shutil.ignore_patterns("__pycache__", "labextension", "node_modules")
-        shutil.copytree(ROOT / "jupyterlab_t9kjob", site / "jupyterlab_t9kjob", ignore=ignored)
+        # where the job's sampler may have written byte code since
+        shutil.copytree(ROOT / "jupyterlab_t9kjob", site / "jupyterlab_t9kjob", ignore=ignored, dirs_exist_ok=True)
         await bench.engine.stop()
         bench.engine = make_engine(bench.home, bench.root)
         bench.engine.listen(bench.hear)

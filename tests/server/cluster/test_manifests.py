@@ -110,12 +110,11 @@ async def test_a_manifest_chooses_engine_and_namespace(cluster: Place) -> None:
     )
 
 
-async def test_a_job_of_kubernetes_becomes_one_of_the_first_engine(cluster: Place) -> None:
-    """No engine here creates such jobs; what they say is carried over."""
+async def test_a_job_of_kubernetes_belongs_to_its_engine(cluster: Place) -> None:
     cluster.t9k.claims["demo"] = cluster.t9k.claims["team"]
     form = await read(cluster, (DATA / "indexed-job.yaml").read_text())
-    assert (form["engine"], form["namespace"], form["lost"]) == ("t9k", "demo", [])
-    assert "kind: PyTorchTrainingJob" in form["manifest"]
+    assert (form["engine"], form["namespace"], form["lost"]) == ("indexed-job", "demo", [])
+    assert "kind: Job" in form["manifest"]
     assert form["spec"]["entrypoint"]["value"] == "/t9k/mnt/count.py"
     assert [group["replicas"] for group in form["spec"]["replica_specs"]] == [2]
 
