@@ -1,8 +1,8 @@
-"""Lets jobs of the tests import torch without its compiler, which none of them uses, for a fourth of the CPU time.
+"""Lets jobs of the tests import torch without its compiler, which none of them uses, for a fifth of the CPU time.
 
-A rank that trains imports 2 000 modules, half of them for `torch.compile`. A stand-in for `torch._dynamo` answers what
-eager code asks it, and becomes the real one as soon as somebody asks more. The names are those of torch 2.13; with
-another version the worst case is the whole import.
+A rank that trains imports 2 000 modules, more than half of them for `torch.compile`. A stand-in for `torch._dynamo`
+answers what eager code asks it, and becomes the real one as soon as somebody asks more; the rules for tensors without
+data come with it. The names are those of torch 2.13; with another version the worst case is the whole import.
 """
 
 import gc
@@ -12,6 +12,7 @@ import sys
 from types import ModuleType, SimpleNamespace
 
 COMPILER = "torch._dynamo"
+META = "torch._meta_registrations"
 
 
 class WithoutCollections(importlib.abc.Loader):
@@ -54,26 +55,36 @@ class Compiler(ModuleType):
         return getattr(self, name)
 
 
+class Meta(ModuleType):
+    """Stands for the rules for tensors without data, of which eager code needs one effect: `torch.Generator` works."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        from torch import _C, _opaque_base
+
+        _C._set_generator_metaclass(_opaque_base.OpaqueBaseMeta)
+
+
 class Later(importlib.abc.Loader):
-    """Loads the stand-in."""
+    """Loads a stand-in."""
 
     def __init__(self, loader):
         self.loader = loader
 
     def create_module(self, spec):
-        return Compiler(spec.name)
+        return (Compiler if spec.name == COMPILER else Meta)(spec.name)
 
     def exec_module(self, module):
         pass
 
 
 class Finder(importlib.abc.MetaPathFinder):
-    """Finds torch and the stand-in; an import from within `torch._dynamo` is one that needs the real one."""
+    """Finds torch and the stand-ins; an import from within `torch._dynamo` is one that needs the real one."""
 
     def find_spec(self, name, path=None, target=None):
         if name.startswith(f"{COMPILER}."):
             load_compiler()
-        elif name in ("torch", COMPILER):
+        elif name in ("torch", META, COMPILER):
             spec = importlib.machinery.PathFinder.find_spec(name, path, target)
             if spec and spec.loader:
                 spec.loader = (WithoutCollections if name == "torch" else Later)(spec.loader)
@@ -82,13 +93,14 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 def load_compiler():
-    """Turn the stand-in into the real module."""
+    """Turn the stand-ins into the real modules."""
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, Finder)]
-    module = sys.modules.get(COMPILER)
-    if isinstance(module, Compiler):
-        module.__class__ = ModuleType
-        module.__loader__ = module.__spec__.loader = module.__spec__.loader.loader
-        module.__loader__.exec_module(module)
+    for name in (META, COMPILER):
+        module = sys.modules.get(name)
+        if isinstance(module, (Meta, Compiler)):
+            module.__class__ = ModuleType
+            module.__loader__ = module.__spec__.loader = module.__spec__.loader.loader
+            module.__loader__.exec_module(module)
 
 
 sys.meta_path.insert(0, Finder())
