@@ -2625,6 +2625,12 @@ export interface components {
              */
             manifest_object: string | null;
             restart_texts: components["schemas"]["RestartTexts"];
+            /**
+             * Description
+             * @description What it means to choose the engine, a sentence for the form: what the job will be, and what runs it; null: nothing is said.
+             * @default null
+             */
+            description: string | null;
         };
         /**
          * EngineInfo

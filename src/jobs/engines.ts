@@ -13,7 +13,8 @@ const MINIMAL: EngineFacts = {
   has_pods: false,
   manifest_kind: null,
   manifest_object: null,
-  restart_texts: { with_torchrun: {}, without_torchrun: {} }
+  restart_texts: { with_torchrun: {}, without_torchrun: {} },
+  description: null
 };
 
 /** Return an engine by its name; null if the server does not name it. */

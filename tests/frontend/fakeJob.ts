@@ -197,19 +197,22 @@ export const SOME_FACTS: Record<
       has_pods: false,
       manifest_kind: null,
       manifest_object: null,
-      restart_texts: texts('All nodes start again together.')
+      restart_texts: texts('All nodes start again together.'),
+      description: 'Runs as processes of this machine.'
     },
     t9k: {
       ...cluster,
       manifest_kind: 't9k',
       manifest_object: 'PyTorchTrainingJob',
-      restart_texts: texts('Counted over all replicas together.')
+      restart_texts: texts('Counted over all replicas together.'),
+      description: 'Trains as a PyTorchTrainingJob.'
     },
     kubeflow: {
       ...cluster,
       manifest_kind: 'kubeflow',
       manifest_object: 'PyTorchJob',
-      restart_texts: texts('Only the replica that failed starts again.')
+      restart_texts: texts('Only the replica that failed starts again.'),
+      description: 'Trains as a PyTorchJob.'
     }
   };
 })();

@@ -61,6 +61,7 @@ async def test_engine_is_listed_with_its_facts(api: Api):
     assert (found["label"], found["available"]) == ("Simple processes", True)
     assert found["facts"]["shares_lab_filesystem"] and found["facts"]["runs_on_lab_machine"]
     assert found["facts"]["manifest_kind"] is None
+    assert found["facts"]["description"] == "Runs one script as a process of this machine, once."
     assert not found["capabilities"]["torchrun"]["supported"]
 
 

@@ -56,6 +56,9 @@ test('a T9k form is filled in, and folds to what is inside', async ({
   const cluster = new FakeCluster();
   const form = await open(page, cluster, tmpPath);
   await expect(form.getByRole('radio', { name: 'T9k · demo' })).toBeChecked();
+  await expect(
+    form.getByRole('radiogroup', { name: 'Where the job runs' })
+  ).toHaveAccessibleDescription(/^Trains as a PyTorchTrainingJob/);
   await expect(form.getByLabel('Kernel')).toHaveCount(0);
   for (const summary of [
     'demo · queue default, priority 10 · image t9kpublic/pytorch-2.6.0:sdk-0.6.0 · user 1000:1000',

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import ast
+import pkgutil
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+
+from jupyterlab_t9kjob.core.engine.info import EngineFacts
+from jupyterlab_t9kjob.core.translation import Text
+from jupyterlab_t9kjob.engines.kubernetes import objects
+from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 
 PACKAGE = Path(__file__).parents[2] / "jupyterlab_t9kjob"
 NAMES = {"local", "t9k", "kubeflow", "indexed-job"}
@@ -40,3 +47,17 @@ def test_no_name_of_an_engine_is_compared() -> None:
         for part in comparisons(ast.parse(path.read_text()))
     ]
     assert found == []
+
+
+def kinds() -> Iterator[type]:
+    """Yield the kinds of job objects, each of which has an engine."""
+    for module in pkgutil.iter_modules(objects.__path__, f"{objects.__name__}."):
+        for one in vars(import_module(module.name)).values():
+            if isinstance(one, type) and isinstance(getattr(one, "facts", None), EngineFacts):
+                yield one
+
+
+def test_every_engine_says_what_its_choice_means() -> None:
+    found = {one.__name__: one.facts.description for one in (LocalEngine, *kinds())}  # type: ignore[attr-defined]
+    assert len(found) >= 5 and len(set(map(str, found.values()))) == len(found)
+    assert all(isinstance(text, Text) and str(text).endswith(".") for text in found.values()), found

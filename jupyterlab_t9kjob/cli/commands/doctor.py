@@ -41,12 +41,15 @@ class Finding:
         The finding.
     advice
         The command or the step that mends it.
+    about
+        What it means to choose the engine, for an engine that can be used.
     """
 
     level: Level
     subject: str
     sentence: Text
     advice: str | None = None
+    about: Text | None = None
 
     def data(self) -> dict[str, Any]:
         """Return the finding as JSON values."""
@@ -55,6 +58,7 @@ class Finding:
             "subject": translated(self.subject),
             "sentence": translated(self.sentence),
             "advice": None if self.advice is None else translated(self.advice),
+            "about": None if self.about is None else translated(self.about),
         }
 
 
@@ -102,8 +106,8 @@ def _print(found: Iterable[Finding]) -> None:
         word, color = MARKS[finding.level]
         title = f"{paint(f'{word:<8}', color)}  {plain(translated(finding.subject))}: "
         click.echo(f"{title}{plain(translated(finding.sentence))}")
-        if finding.advice:
-            click.echo(f"{'':<10}{plain(translated(finding.advice))}")
+        for more in filter(None, (finding.about, finding.advice)):
+            click.echo(f"{'':<10}{plain(translated(more))}")
 
 
 def _program(session: Session) -> Iterator[Finding]:
@@ -134,7 +138,7 @@ def _machine(info: EngineInfo, kernels: list[Kernel]) -> Iterator[Finding]:
     machine = info.machine
     if machine is not None:
         text = _n("{n} core", "{n} cores", machine.cpus)
-        yield Finding("ok", info.label, text)
+        yield Finding("ok", info.label, text, about=info.facts.description)
         if machine.devices_problem is not None:
             yield Finding("optional", _("GPUs"), machine.devices_problem, "nvidia-smi")
         else:
@@ -161,7 +165,7 @@ def _cluster(info: EngineInfo) -> Iterator[Finding]:
     assert cluster is not None  # noqa: S101
     place = _("{kind} at {server}, namespace {namespace}", kind=cluster.found, server=cluster.server,
               namespace=info.default_namespace)  # fmt: skip
-    yield Finding("ok", info.label, place)
+    yield Finding("ok", info.label, place, about=info.facts.description)
     if cluster.stale_reason is not None:
         yield Finding("missing", info.label, cluster.stale_reason, cluster.stale_hint)
     for name in RIGHTS:

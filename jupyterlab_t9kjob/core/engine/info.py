@@ -54,6 +54,11 @@ class EngineFacts(Model):
         None, description="`kind` of the objects that such manifests describe: “PyTorchJob”; null: no manifest."
     )
     restart_texts: RestartTexts = Field(default_factory=RestartTexts)
+    description: Text | None = Field(
+        None,
+        description="What it means to choose the engine, a sentence for the form: what the job will be, and what runs"
+        " it; null: nothing is said.",
+    )
 
 
 class DeviceInfo(Model):

@@ -28,4 +28,8 @@ FACTS: Final = EngineFacts(
         },
         without_torchrun={"Never": _NEVER, "OnFailure": _("Counted over all nodes."), "ExitCode": _BY_CODE},
     ),
+    description=_(
+        "Runs as processes of this machine with the Python of a kernel, and shares CPU, memory and GPUs with what else"
+        " runs here."
+    ),
 )

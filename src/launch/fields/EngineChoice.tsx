@@ -17,6 +17,7 @@ export function EngineChoice(): React.JSX.Element {
     isEdited: state.manifest !== null
   }));
   const engines = useModel(now => now.engines);
+  const described = useModel(now => now.engine?.facts.description);
   const filling = useModel(now => (now.state.filling ? now.pending : null));
   const usable = engines.filter(info => info.available || info.name === engine);
   const off = engines.filter(info => !info.available);
@@ -29,6 +30,7 @@ export function EngineChoice(): React.JSX.Element {
     <span className="jp-t9k-Launch-engines">
       <Segments<EngineName>
         aria-label={trans.__('Where the job runs')}
+        aria-describedby={described ? `${prefix}choice` : undefined}
         segments={usable.map(info => {
           const shown =
             info.name === engine ? namespace : info.default_namespace;
@@ -44,6 +46,17 @@ export function EngineChoice(): React.JSX.Element {
       {off.length > 0 && <OtherEngines engines={off} id={`${prefix}engines`} />}
     </span>
   );
+}
+
+/** Sentence that says what the choice of the engine means; nothing for an engine that says nothing. */
+export function EngineDescription(): React.JSX.Element | null {
+  const { prefix } = useLaunch();
+  const text = useModel(now => now.engine?.facts.description);
+  return text ? (
+    <p id={`${prefix}choice`} className="jp-t9k-Launch-choice jp-t9k-secondary">
+      {text}
+    </p>
+  ) : null;
 }
 
 /** Button with a list of the unavailable engines and the reasons. */

@@ -8,7 +8,7 @@ import { LaunchModel } from '../model/launch';
 import { IconButton } from '../../ui/Buttons';
 import { openMenu } from '../../common/menu';
 import { useLaunch, useModel } from '../parts/context';
-import { EngineChoice } from '../fields/EngineChoice';
+import { EngineChoice, EngineDescription } from '../fields/EngineChoice';
 import { StartMenu } from '../start/StartMenu';
 
 /** Header of the launch form. */
@@ -52,6 +52,7 @@ export function Header(): React.JSX.Element {
         aria-expanded={false}
         onClick={event => openMore(event.currentTarget)}
       />
+      <EngineDescription />
     </div>
   );
 }

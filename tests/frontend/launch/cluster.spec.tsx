@@ -349,6 +349,19 @@ describe('the launch form of a cluster', () => {
     ).toBeTruthy();
   });
 
+  it('says what the choice of the engine means', async () => {
+    await open();
+    const choice = screen.getByRole('radiogroup', {
+      name: 'Where the job runs',
+      description: 'Trains as a PyTorchTrainingJob.'
+    });
+    await act(() => model.moveTo('local'));
+    expect(screen.queryByText('Trains as a PyTorchTrainingJob.')).toBeNull();
+    expect(screen.getByText('Runs as processes of this machine.').id).toBe(
+      choice.getAttribute('aria-describedby')
+    );
+  });
+
   it('says what was lost on the way, until that is read', async () => {
     await open();
     const { scheduling } = model.form.spec;

@@ -25,6 +25,7 @@ FACTS = EngineFacts(
     runs_on_lab_machine=True,
     runs_in_kernel=True,
     restart_texts=RestartTexts(without_torchrun={"Never": "A process that fails is not started again."}),
+    description="Runs one script as a process of this machine, once.",
 )
 CAPABILITIES = only(reason="Simple processes run one script, once.")
 # [/facts]

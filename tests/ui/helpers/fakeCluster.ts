@@ -35,7 +35,8 @@ const facts = (kind: string, object: string): EngineInfo['facts'] => ({
   has_pods: true,
   manifest_kind: kind,
   manifest_object: object,
-  restart_texts: { with_torchrun: {}, without_torchrun: {} }
+  restart_texts: { with_torchrun: {}, without_torchrun: {} },
+  description: `Trains as a ${object}, with what the controller of the cluster can do: restarts that are counted over all replicas, and queues.`
 });
 
 /** This machine, T9k and, switched off, Kubeflow. */

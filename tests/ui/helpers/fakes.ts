@@ -300,7 +300,8 @@ export function fakeEngine(more: Partial<EngineInfo> = {}): EngineInfo {
       has_pods: false,
       manifest_kind: null,
       manifest_object: null,
-      restart_texts: { with_torchrun: {}, without_torchrun: {} }
+      restart_texts: { with_torchrun: {}, without_torchrun: {} },
+      description: null
     },
     available: true,
     lacks: [],

@@ -14,7 +14,9 @@ _TORCHRUN_CODE: Final = _(
 )
 
 
-def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Text, by_code: Text) -> EngineFacts:
+def facts_of(
+    manifest_kind: str, manifest_object: str, *, restarts: Text, by_code: Text, description: Text | None = None
+) -> EngineFacts:
     """Return the facts of an engine whose jobs are objects of a cluster.
 
     Parameters
@@ -25,6 +27,8 @@ def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Text, by_cod
         A sentence: what starts again after a failure, and how that is counted.
     by_code
         A sentence: which exit codes restart a replica.
+    description
+        A sentence: what it means to choose the engine; None to say nothing.
     """
     always = {"Never": _NEVER, "OnFailure": restarts, "Always": restarts}
     return EngineFacts(
@@ -39,4 +43,5 @@ def facts_of(manifest_kind: str, manifest_object: str, *, restarts: Text, by_cod
                 "without_torchrun": {**always, "ExitCode": by_code},
             }
         ),
+        description=description,
     )

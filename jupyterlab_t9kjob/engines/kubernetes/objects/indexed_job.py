@@ -63,6 +63,10 @@ class IndexedJob:
             "The codes 130, 137, 138 and 143 restart a replica, others end the job. A replica that loses its node"
             " starts again without being counted."
         ),
+        description=_(
+            "Trains as a Kubernetes Job, with a headless Service where there are several replicas; the cluster needs no"
+            " operator."
+        ),
     )
     label: Text = Text.verbatim("Kubernetes Job")
     order = 50

@@ -57,6 +57,10 @@ class Kubeflow:
             " there may be more."
         ),
         by_code=_("Codes of 128 and more restart a replica (on T9k only 130, 137, 138 and 143), others end the job."),
+        description=_(
+            "Trains as a PyTorchJob, the kind of Kubeflow’s Training Operator: a master and workers, of which only the"
+            " failed one can start again."
+        ),
     )
     label: Text = Text.verbatim("Kubeflow")
     order = 30

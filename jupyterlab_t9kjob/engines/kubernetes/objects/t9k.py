@@ -83,6 +83,10 @@ class T9k:
         KIND,
         restarts=_("Counted over all replicas together."),
         by_code=_("The codes 130, 137, 138 and 143 restart a replica, others end the job."),
+        description=_(
+            "Trains as a PyTorchTrainingJob of T9k: any replica types, restarts that are counted over all replicas, and"
+            " T9k’s queues."
+        ),
     )
     label: Text = Text.verbatim("T9k")
     order = 20

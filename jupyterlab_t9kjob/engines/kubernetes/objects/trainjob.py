@@ -63,6 +63,10 @@ class TrainJob:
     version = "v1alpha1"
     plural = "trainjobs"
     kind = KIND
+        description=_(
+            "Trains as a TrainJob of Kubeflow Trainer: a runtime of the cluster gives what the job does not say, such"
+            " as the image and the restarts."
+        ),
     queues = KUEUE
 
     def __init__(self) -> None:
