@@ -153,9 +153,9 @@ def test_errors_are_sentences(run: Run, job: str) -> None:
     assert run("list", "--engine", "kubeflow", code=1).stderr.startswith("Error:")
     assert job in run("submit", "train.py", "--name", job, *PLAIN, code=1).stderr
     assert "Traceback" not in run("submit", "train.py", "--set", "nodes=2", code=1).stderr
-
-
     assert "shares CPU, memory and GPUs" in run("doctor", "--engine", "local").stdout
+
+
 def test_a_failed_job_ends_with_code_1(run: Run) -> None:
     done = run("submit", "train.py", "--name", "bad-1", *PLAIN, "--wait", "--", "--fail", code=1)
     assert "bad-1: Failed" in done.stderr and "no data" in done.stderr

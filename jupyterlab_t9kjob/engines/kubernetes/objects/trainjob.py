@@ -56,6 +56,10 @@ class TrainJob:
         manifest_kind="trainjob",
         manifest_object=KIND,
         restart_texts=RestartTexts(with_torchrun={"Never": _RESTARTS}, without_torchrun={"Never": _RESTARTS}),
+        description=_(
+            "Trains as a TrainJob of Kubeflow Trainer: a runtime of the cluster gives what the job does not say, such"
+            " as the image and the restarts."
+        ),
     )
     label: Text = Text.verbatim("Kubeflow Trainer")
     order = 25
@@ -63,10 +67,6 @@ class TrainJob:
     version = "v1alpha1"
     plural = "trainjobs"
     kind = KIND
-        description=_(
-            "Trains as a TrainJob of Kubeflow Trainer: a runtime of the cluster gives what the job does not say, such"
-            " as the image and the restarts."
-        ),
     queues = KUEUE
 
     def __init__(self) -> None:
