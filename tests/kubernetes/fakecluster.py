@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.engine import KubernetesEngine
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from tests.kubernetes.engines import patient
 from tests.kubernetes.fakeapi import Act, Call, FakeApi, Json, hang, refuse, write_kubeconfig
@@ -86,12 +87,14 @@ class FakeCluster(FakeApi):
 
 
 @asynccontextmanager
-async def kubeflow(server: FakeCluster, home: Path, **settings: Any) -> AsyncIterator[KubernetesEngine]:
-    """Run an engine against it, which has listed the jobs."""
+async def kubeflow(
+    server: FakeCluster, home: Path, kind: Callable[[], JobKind] = Kubeflow, **settings: Any
+) -> AsyncIterator[KubernetesEngine]:
+    """Run an engine against it, which has listed the jobs; its kind may be one that is made from Kubeflow's."""
     before = os.environ.get("KUBECONFIG")
     os.environ["KUBECONFIG"] = str(write_kubeconfig(home / "kubeconfig", {"server": server.url}))
     cluster = Cluster(Settings(**{"owner": "tester", **settings}))
-    engine = KubernetesEngine(Kubeflow(), cluster, home, None)
+    engine = KubernetesEngine(kind(), cluster, home, None)
     await engine.start()
     try:
         with patient():

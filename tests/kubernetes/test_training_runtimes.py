@@ -1,4 +1,4 @@
-"""Images of the training runtimes of a cluster, which the form offers."""
+"""What Kubeflow Trainer tells: the images of training runtimes, which the form offers, and the progress of a job."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from jupyterlab_t9kjob.core.job import Progress
+from jupyterlab_t9kjob.core.translation import Text
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.trainjob import TrainJob
 from tests.kubernetes.fakeapi import Json, refuse
-from tests.kubernetes.fakecluster import FakeCluster, kubeflow
+from tests.kubernetes.fakecluster import JOBS, FakeCluster, kubeflow, training
 
 pytestmark = pytest.mark.asyncio
 
@@ -59,3 +63,24 @@ async def test_the_images_of_training_runtimes(tmp_path: Path) -> None:
         await engine.refresh()
         assert (cluster := (await engine.info()).cluster) is not None
         assert (cluster.images[0].image, cluster.images[0].namespace) == ("ours:1", "lab")
+
+
+class Reporting(Kubeflow):
+    """A kind whose objects have the progress, as those of Trainer have it."""
+
+    def progress(self, manifest: Json) -> Progress | None:
+        return TrainJob().progress(manifest)
+
+
+async def test_the_progress_in_an_object_counts_more_than_the_log(tmp_path: Path) -> None:
+    told = {"progressPercentage": 40, "lastUpdatedTime": "2026-01-01T00:10:00Z"}
+    read = Progress(text=Text.verbatim("Epoch 1 of 3"), updated_at=1.8e9)
+    async with FakeCluster() as server:
+        jobs = [training("told") | {"status": {"trainerStatus": told}}, training("silent")]
+        server.items[JOBS] = jobs
+        async with kubeflow(server, tmp_path, Reporting) as engine:
+            for job in jobs:
+                engine._table.note_progress(job["metadata"]["uid"], read)
+            seen = {row.name: (await engine.job(row.uid)).progress for row in await engine.jobs()}
+            assert seen["silent"] == read
+            assert seen["told"] is not None and seen["told"].fraction == 0.4

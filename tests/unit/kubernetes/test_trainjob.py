@@ -161,9 +161,33 @@ def test_a_name_that_is_used_again() -> None:
     assert jobs.add("trainer", first) == []
 
 
+def told(**status: Any) -> dict[str, Any]:
+    """Return a TrainJob with a status as the controller of Trainer 2.2 writes it."""
+    return {"status": {"trainerStatus": {"lastUpdatedTime": LATER, **status}}}
+
+
+def test_progress_that_the_training_tells_the_controller() -> None:
+    metrics = [
+        {"name": "loss", "value": "0.25"},
+        {"name": "note", "value": "good"},
+        {"name": "nan", "value": "nan"},
+        {"value": "1"},
+    ]
+    seen = KIND.progress(told(progressPercentage=37, estimatedRemainingSeconds=795, metrics=metrics))
+    assert seen is not None
+    assert (str(seen.text), seen.fraction, seen.eta_seconds) == ("37% of the training", 0.37, 795)
+    assert (seen.metrics, seen.updated_at) == ({"loss": 0.25}, seconds(LATER))
+    seen = KIND.progress(told(progressPercentage=100, estimatedRemainingSeconds=-1))
+    assert seen is not None and (seen.fraction, seen.eta_seconds) == (1.0, None)
+    for nothing in (job(), told(), told(progressPercentage=101), told(progressPercentage=1, lastUpdatedTime=None)):
+        assert KIND.progress(nothing) is None
+
+
 @pytest.mark.parametrize("value", [None, 3, "x", [], {"a": 1}])
 def test_objects_of_any_shape(value: Any) -> None:
     for manifest in ({"metadata": value, "spec": value, "status": value}, {"spec": {"trainer": value}}):
         KIND.state(manifest, [{"metadata": value, "spec": value, "status": value}])
         KIND.job_name_of({"metadata": value})
         KIND.job_named_in({"involvedObject": value})
+        KIND.progress({"status": {"trainerStatus": value}})
+    KIND.progress(told(progressPercentage=1, metrics=[value, {"name": value, "value": value}]))

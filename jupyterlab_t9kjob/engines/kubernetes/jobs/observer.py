@@ -15,7 +15,7 @@ from ..client.json_access import text
 from ..cluster.connection import Cluster
 from ..cluster.namespace_watch import NamespaceWatch
 from ..objects.events import events_of
-from ..objects.kinds import JobKind, State
+from ..objects.kinds import JobKind, State, progress_in
 from ..reasons.finished import is_over
 from ..reasons.job import reason_of
 from ..scheduling import kueue
@@ -58,6 +58,7 @@ class Observer:
             state = kueue.state_of(state, manifest, hold)
         replicas = self._kind.replicas(manifest, pods)
         job.note_times(state, now=now)
+        job.progress = progress_in(self._kind, manifest) or job.progress
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
         if space.pods.complete:
             cordoned = room.cordoned if room is not None else ()
@@ -155,6 +156,10 @@ class Observer:
         """Return a job's events, newest first: the cluster's present ones and the recorded ones."""
         now, record = events_of(snapshot.events, snapshot.replicas), snapshot.job.record
         return _merged(now, record.events if record is not None else [])
+
+    def reports_progress(self, job: TrackedJob) -> bool:
+        """Return True if the job's object has its progress, so that its log need not be read."""
+        return job.present and progress_in(self._kind, job.manifest) is not None
 
     def pausable(self) -> Capability:
         """Return the capability of this cluster to pause jobs of the kind, with the reason if it can't."""

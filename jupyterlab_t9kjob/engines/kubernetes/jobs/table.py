@@ -249,7 +249,7 @@ class JobTable:
             The progress.
         """
         job = self.jobs.get(uid)
-        if job is not None and progress != job.progress:
+        if job is not None and progress != job.progress and not self.observer.reports_progress(job):
             job.progress = progress
             # The record on disk needs the progress only when the job has ended.
             self._publisher.mark(uid, detail=job.phase not in ACTIVE_PHASES)

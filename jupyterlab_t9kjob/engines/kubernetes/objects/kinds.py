@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
 from ....core.engine.info import EngineFacts
-from ....core.job import EngineName, Phase
+from ....core.job import EngineName, Phase, Progress
 from ....core.manifests import Kind
 from ....core.manifests.names import PAUSED, STOPPED
 from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
@@ -235,6 +235,27 @@ class NamesJobs(Protocol):
 
     def job_named_in(self, event: Json) -> str | None:
         """Return the name of the job of this kind about whose objects an event is; None for the job itself."""
+
+
+@runtime_checkable
+class ReportsProgress(Protocol):
+    """A kind whose objects may have the progress of their training; a `JobKind` may be one too."""
+
+    def progress(self, manifest: Json) -> Progress | None:
+        """Return the progress that a job's object has; None if it has none, so that it is read from the log."""
+
+
+def progress_in(kind: JobKind, manifest: Json) -> Progress | None:
+    """Return the progress that a job's object has; None if it has none.
+
+    Parameters
+    ----------
+    kind
+        The job's kind.
+    manifest
+        The job's object.
+    """
+    return kind.progress(manifest) if isinstance(kind, ReportsProgress) else None
 
 
 def newest(pods: Iterable[Json]) -> Json | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 
 from ....core.engine.info import EngineFacts, RestartTexts
-from ....core.job import ENDED_PHASES, EngineName, Phase
+from ....core.job import ENDED_PHASES, EngineName, Phase, Progress
 from ....core.manifests import Kind
 from ....core.manifests.kinds.indexed_job import COMPLETION_INDEX
 from ....core.manifests.kinds.trainer.spelling import GROUP, KIND, NODE
 from ....core.manifests.names import KUEUE
 from ....core.translation import Text, _
 from ..client.api import Json
-from ..client.json_access import count, flag, parts, text, whole
+from ..client.json_access import count, flag, moment, part, parts, text, whole
 from .events import kind_of, name_of
 from .kinds import (
     JOBSET,
@@ -36,6 +39,10 @@ from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, start
 _JOB_LABEL: Final = "jobset.sigs.k8s.io/replicatedjob-name"
 _OF_A_JOB: Final = re.compile(rf"(?P<name>.+)-(?:{NODE}|launcher|dataset-initializer|model-initializer)-\d+")
 """Name of a Job that a JobSet makes for a TrainJob."""
+_LONGEST: Final = 10 * 365 * 24 * 3600
+"""Seconds; a training that says it needs longer does not know."""
+_MOST_METRICS: Final = 50
+_LONGEST_NAME: Final = 100
 _RESTARTS: Final = _("The runtime of a TrainJob says whether a replica that failed starts again; the job can't.")
 
 
@@ -170,6 +177,34 @@ class TrainJob:
     def remind_at(self, manifest: Json) -> float | None:
         """Return None: Trainer's controller watches the deadline itself."""
         return None
+
+    def progress(self, manifest: Json) -> Progress | None:
+        """Return what the training has told the controller, see `ReportsProgress`.
+
+        Trainer has had the field since 2.2, where its feature gate `TrainJobStatus` is on.
+        """
+        told = part(manifest, "status", "trainerStatus")
+        percent, updated = whole(told, "progressPercentage"), moment(told, "lastUpdatedTime")
+        if percent is None or not 0 <= percent <= 100 or updated is None:
+            return None
+        remaining = whole(told, "estimatedRemainingSeconds")
+        return Progress(
+            text=_("{percent} of the training", percent=f"{percent}%"),
+            fraction=percent / 100,
+            eta_seconds=remaining if remaining is not None and 0 <= remaining <= _LONGEST else None,
+            metrics=dict(islice(_metrics(told), _MOST_METRICS)),
+            updated_at=updated,
+        )
+
+
+def _metrics(told: Json) -> Iterator[tuple[str, float]]:
+    """Yield the names and values of metrics that are numbers; the object has them as texts."""
+    for metric in parts(told, "metrics"):
+        name, written = text(metric, "name"), text(metric, "value")
+        with suppress(ValueError):
+            number = float(written or "")
+            if name and math.isfinite(number):
+                yield name[:_LONGEST_NAME], number
 
 
 _CONDITION_OF: Final[dict[Phase, str]] = {"Paused": "Suspended", "Succeeded": "Complete", "Failed": "Failed"}
