@@ -11,7 +11,7 @@ from ..core.engine.terminals import Shell, ShellSettings
 from .session import Session
 
 
-def shell_settings(command: Sequence[str], *, terminal: bool = False) -> ShellSettings:
+def shell_settings(command: Sequence[str], *, terminal: bool = False, container: str | None = None) -> ShellSettings:
     """Return the settings for a command.
 
     Parameters
@@ -20,8 +20,10 @@ def shell_settings(command: Sequence[str], *, terminal: bool = False) -> ShellSe
         Program and arguments; empty for the user's shell.
     terminal
         True to give the command a terminal.
+    container
+        Name of a container of the pod; None for the training container.
     """
-    return ShellSettings((os.environ.get("SHELL") or "sh",), tuple(command), terminal)
+    return ShellSettings((os.environ.get("SHELL") or "sh",), tuple(command), terminal, container)
 
 
 async def run_command(

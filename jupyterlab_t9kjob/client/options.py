@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -361,3 +362,25 @@ def seconds_of(text: str) -> int:
         raise ValueError(text)
     days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
     return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)?")
+
+
+def moment_of(text: str) -> float:
+    """Return a time of RFC 3339 in seconds since the epoch; without a zone it is a time of this machine.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such time.
+    """
+    match = _MOMENT.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    day, clock, fraction, zone = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}{(zone or '').upper().replace('Z', '+00:00')}").timestamp()
+    except (OverflowError, OSError):  # A year that this machine's zone has no rules for.
+        raise ValueError(text) from None
+    return moment + float(fraction or 0)

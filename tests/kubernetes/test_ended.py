@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.engine.terminals import ShellSettings
+from jupyterlab_t9kjob.core.errors import NotFound
 from jupyterlab_t9kjob.core.job import Job
+from jupyterlab_t9kjob.core.translation import translated
 from tests.kubernetes.engines import KINDS, Bench, serving
 from tests.kubernetes.harness import Kube
 
@@ -33,6 +36,19 @@ def said(bench: Bench, job: Job) -> list[str]:
     return [one.reason.sentence for ident, one in bench.heard if ident == job.id and one is not None and one.reason]
 
 
+async def first_process(bench: Bench, job: Job, container: str) -> bytes:
+    """Return the command of the first process in a container of a job's only pod."""
+    engine, program = bench.engines[job.engine], ("sh", "-c", "tr '\\0' ' ' < /proc/1/cmdline")
+    (place,) = (await engine.terminals(job.uid)).places
+    async with engine.open_terminal(
+        job.uid, place, ShellSettings((), program, terminal=False, container=container)
+    ) as shell:
+        read = b""
+        while (output := await shell.read()) is not None:
+            read += output.data
+    return read
+
+
 @pytest.mark.parametrize("engine", KINDS)
 async def test_beside_a_container_that_lives_on(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
@@ -44,6 +60,10 @@ async def test_beside_a_container_that_lives_on(engine: str, kube: Kube, image: 
         assert "ValueError: no labels" in failed.reason.sentence
         assert failed.reason.sentence.endswith(ON)
         assert "Stop or delete it" in failed.reason.hint
+        assert await first_process(bench, fails, "beside") == b"sleep 600 "
+        with pytest.raises(NotFound) as unknown:
+            await first_process(bench, fails, "nobody")
+        assert "beside" in translated(unknown.value.hint or "")
         done = await bench.until(succeeds, lambda seen: seen.reason and seen.reason.code == "TrainingEnded")
         assert done.reason is not None
         assert done.reason.sentence == f"The training has ended without an error{ON}"

@@ -141,6 +141,11 @@ def test_the_log_of_a_job(run: Run, job: str) -> None:
     assert run("logs", job, "--since", "1d", "-t", "2", "--grep", "0").stdout == "line 0 hi\n"
     stamped = run("logs", job, "--all-ranks", "--timestamps").stdout.splitlines()
     assert all(line.startswith("[") for line in stamped)
+    at = run("logs", job, "--timestamps").stdout.splitlines()[1].split()[0]  # without a zone, as it is printed
+    assert run("logs", job, "--since-time", at).stdout.endswith("line 1 hi\nline 2 hi\n")
+    assert run("logs", job, "--since-time", "2999-01-01T00:00:00.123456789+08:00").stdout == ""
+    assert "is no time" in run("logs", job, "--since-time", "yesterday", code=2).stderr
+    assert "either" in run("logs", job, "--since-time", at, "--since", "1d", code=2).stderr
     assert "rank" in run("logs", job, "--rank", "7", code=1).stderr
     assert "regular expression" in run("logs", job, "--grep", "(", code=1).stderr
 
@@ -150,10 +155,10 @@ def test_errors_are_sentences(run: Run, job: str) -> None:
     assert "no-such.py" in run("submit", "no-such.py", code=1).stderr
     assert "engine" in run("list", "--engine", "nowhere", code=1).stderr
     assert "engine" in run("doctor", "--engine", "nowhere", code=1).stderr
+    assert "shares CPU, memory and GPUs" in run("doctor", "--engine", "local").stdout
     assert run("list", "--engine", "kubeflow", code=1).stderr.startswith("Error:")
     assert job in run("submit", "train.py", "--name", job, *PLAIN, code=1).stderr
     assert "Traceback" not in run("submit", "train.py", "--set", "nodes=2", code=1).stderr
-    assert "shares CPU, memory and GPUs" in run("doctor", "--engine", "local").stdout
 
 
 def test_a_failed_job_ends_with_code_1(run: Run) -> None:
@@ -188,6 +193,7 @@ def commands_in_a_job(run: Run, job: str, folder: Path) -> None:
     done = run("exec", job, "--", "sh", "-c", "echo $GREETING $T9KJOB_NAME; pwd; echo bad >&2; exit 7", code=7)
     assert done.stdout.splitlines() == [f"you {job}", str(folder / "work")] and done.stderr == "bad\n"
     assert "Replicas: worker-0" in run("exec", job, "--rank", "5", "--", "true", code=1).stderr
+    assert "have no containers" in run("exec", job, "-c", "beside", "--", "true", code=1).stderr
     with Client(home=folder / "home") as client:
         ended = client.get(job).exec("cat; exit 3", stdin="é")
         assert (ended.returncode, ended.stdout, ended.stderr) == (3, "é", "")

@@ -42,6 +42,7 @@ CHUNK: Final = 32 * 1024
         "t9kjob exec train-1",
         "t9kjob exec train-1 -- nvidia-smi",
         "t9kjob exec train-1 -i 3 -- py-spy dump --pid 1",
+        "t9kjob exec train-1 -c sidecar -- ps",
         "t9kjob exec train-1 -- tar c -C /work runs | tar x",
     ],
 )
@@ -49,10 +50,17 @@ CHUNK: Final = 32 * 1024
 @click.argument("words", metavar="[-- COMMAND...]", nargs=-1, type=click.UNPROCESSED)
 @click.option("--rank", "-i", type=click.IntRange(0), help=t(_("Rank; by default rank 0.")))
 @click.option("--replica", help=t(_("Replica, such as worker-1.")))
+@click.option("--container", "-c", help=t(_("Another container of the pod.")))
 @click.option("--no-tty", "-T", is_flag=True, help=t(_("Give the command no terminal.")))
 @placed
 def exec_command(
-    place: Place, name: str, words: tuple[str, ...], rank: int | None, replica: str | None, no_tty: bool
+    place: Place,
+    name: str,
+    words: tuple[str, ...],
+    rank: int | None,
+    replica: str | None,
+    container: str | None,
+    no_tty: bool,
 ) -> None:
     """Run a command in a job.
 
@@ -68,6 +76,8 @@ def exec_command(
         Rank in whose environment or pod the command runs; None for rank 0.
     replica
         Name of a replica instead of a rank.
+    container
+        Name of a container of the pod; None for the training container.
     no_tty
         True to give the command no terminal, also if this process has one.
     """
@@ -77,7 +87,7 @@ def exec_command(
 
         job = await the_job(session, place, name)
         has_terminal = not no_tty and sys.platform != "win32" and is_terminal(sys.stdin) and is_terminal(sys.stdout)
-        settings = shell_settings(words, terminal=has_terminal)
+        settings = shell_settings(words, terminal=has_terminal, container=container)
         where = await session.terminals.place(job.id, rank, replica, settings)
         with _ended_by_signals():
             async with session.terminals.opened(job.id, where, settings) as shell:

@@ -27,6 +27,32 @@ FLUSH_SECONDS: Final = 0.1
 RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
 
 
+def since_time(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> float | None:
+    """Return the time of the option ``--since-time`` in seconds since the epoch; click calls this.
+
+    Parameters
+    ----------
+    _ctx, _parameter
+        Context and parameter of the command; not used.
+    value
+        The text that the user has typed; None if the option is missing, which gives None.
+
+    Raises
+    ------
+    BadParameter
+        If the text is not a time.
+    """
+    from ...client.options import moment_of
+
+    if value is None:
+        return None
+    try:
+        return moment_of(value)
+    except ValueError:
+        message = _("“{text}” is no time. Write it as 2026-11-28T09:30:00Z.", text=value[:40])
+        raise click.BadParameter(t(message)) from None
+
+
 @click.command(
     "logs",
     cls=Command,
@@ -35,6 +61,7 @@ RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
         "t9kjob logs train-1",
         "t9kjob logs train-1 -f -t 20",
         "t9kjob logs train-1 --rank 3 --since 10m",
+        "t9kjob logs train-1 --since-time 2026-11-28T09:30:00Z",
         "t9kjob logs train-1 --all-ranks --grep 'loss|error'",
         "t9kjob logs train-1 --replica worker-1 --timestamps",
     ],
@@ -47,6 +74,10 @@ RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
 @click.option("--follow", "-f", is_flag=True, help=t(_("Wait for further lines until the job ends.")))
 @click.option("--tail", "-t", type=click.IntRange(0), help=t(_("Only so many last lines.")))
 @click.option("--since", callback=duration, help=t(_("Only lines of the last time, such as 10m or 2h.")))
+@click.option(
+    "--since-time", "moment", callback=since_time, metavar="TIME",
+    help=t(_("Only lines since a time (RFC 3339; without a zone, of this machine).")),
+)  # fmt: skip
 @click.option("--grep", "pattern", help=t(_("Only lines that match a regular expression.")))
 @click.option("--ignore-case", is_flag=True, help=t(_("Let --grep find small and capital letters alike.")))
 @click.option("--timestamps", is_flag=True, help=t(_("Begin each line with its time.")))
@@ -61,6 +92,7 @@ def logs_command(
     follow: bool,
     tail: int | None,
     since: int | None,
+    moment: float | None,
     pattern: str | None,
     ignore_case: bool,
     timestamps: bool,
@@ -87,6 +119,8 @@ def logs_command(
         Number of last lines to print; None for all.
     since
         Age of the oldest lines to print, in seconds; None for all lines.
+    moment
+        Time of the oldest lines to print, in seconds since the epoch, instead of `since`.
     pattern
         Regular expression that a line must match; None for all lines.
     ignore_case
@@ -94,6 +128,8 @@ def logs_command(
     timestamps
         True to begin each line with its time.
     """
+    if since is not None and moment is not None:
+        raise click.UsageError(t(_("Give either --since or --since-time.")))
 
     async def work(session: Session) -> int:
         from ...client.log_lines import LogChoice, pattern_of
@@ -104,7 +140,7 @@ def logs_command(
             every=every,
             container=container,
             tail=tail,
-            since=None if since is None else time.time() - since,
+            since=moment if since is None else time.time() - since,
             pattern=None if pattern is None else pattern_of(pattern, ignore_case=ignore_case),
             follow=follow,
         )

@@ -40,11 +40,14 @@ class ShellSettings:
         Program and arguments that run instead of a shell; empty for a shell.
     terminal
         False for plain streams instead of a terminal: input, output and error output.
+    container
+        Name of a container of the replica's pod; None for the training container.
     """
 
     command: tuple[str, ...]
     program: tuple[str, ...] = ()
     terminal: bool = True
+    container: str | None = None
 
 
 class Output(NamedTuple):

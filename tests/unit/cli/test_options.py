@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from jupyterlab_t9kjob.client.code_source import is_same
 from jupyterlab_t9kjob.client.form import Target, fill
-from jupyterlab_t9kjob.client.options import JobOptions, read_value, seconds_of, with_arguments
+from jupyterlab_t9kjob.client.options import JobOptions, moment_of, read_value, seconds_of, with_arguments
 from jupyterlab_t9kjob.client.pods import with_pod_options
 from jupyterlab_t9kjob.core.engine.info import EngineFacts
 from jupyterlab_t9kjob.core.errors import FieldError
@@ -186,6 +187,15 @@ def test_durations(text: str, seconds: int) -> None:
 def test_no_durations(text: str) -> None:
     with pytest.raises(ValueError):
         seconds_of(text)
+
+
+def test_times() -> None:
+    assert moment_of("1970-01-01T00:01:00Z") == moment_of("1970-01-01t08:01:00+08:00") == 60
+    assert moment_of(" 1970-01-01 00:00:00.123456789Z ") == pytest.approx(0.123456789)
+    assert moment_of("2026-11-28T09:30:00") == datetime(2026, 11, 28, 9, 30).timestamp()
+    for text in ("", "yesterday", "2026-11-28", "2026-13-01T00:00:00Z", "2026-11-28T09:30Z", "12:00:00"):
+        with pytest.raises(ValueError):
+            moment_of(text)
 
 
 def test_values_are_json_or_text() -> None:

@@ -10,16 +10,17 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from ....core.engine.terminals import Output, Shell, ShellSettings, TerminalList, TerminalPlace
-from ....core.errors import Conflict, JobError, NotAllowed, Unavailable
+from ....core.errors import Conflict, JobError, NotAllowed, NotFound, Unavailable
 from ....core.manifests import render
 from ....core.manifests.kinds.pod_template import training_container
 from ....core.manifests.registry import KINDS
 from ....core.spec import JobSpec
 from ....core.system.tasks import spawn, to_end
 from ....core.texts.command_lines import typed
-from ....core.translation import _
+from ....core.translation import _, listing
 from ..client.api import ApiError, KubeApi, Unreachable
 from ..client.exec.remote_command import NotStarted, RemoteCommand, Target, opened, run
+from ..client.json_access import parts, text
 from ..jobs.snapshot import JobSnapshot
 from ..objects.kinds import JobKind, ReplicaView
 from .pods import NOT_RUNNING, ExecPermissions, running
@@ -36,6 +37,7 @@ _CLEAN_UP: Final = (
     'for each in /proc/[0-9]*; do if grep -qs "{mark}={token}" "$each/environ";'
     ' then kill -KILL "${{each#/proc/}}"; fi; done'
 )
+_CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 KILLED: Final = 137
 """Exit code of a shell whose container was ended."""
 _REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
@@ -63,7 +65,7 @@ async def terminals_of(permissions: ExecPermissions, api: KubeApi | None, snapsh
 async def terminal_in(
     kind: JobKind, api: KubeApi | None, snapshot: JobSnapshot, place: TerminalPlace, settings: ShellSettings
 ) -> AsyncIterator[Shell]:
-    """Start a shell or program in a replica's training container, see `core.engine.terminals.OpensTerminals`.
+    """Start a shell or program in a container of a replica, see `core.engine.terminals.OpensTerminals`.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ async def terminal_in(
     place
         The replica. Pods have no terminals of single ranks.
     settings
-        The program, and whether it has a terminal. A shell is the image's own.
+        The program, its container, and whether it has a terminal. A shell is the image's own.
 
     Raises
     ------
@@ -82,6 +84,8 @@ async def terminal_in(
         If the pod does not run.
     NotAllowed
         If the account lacks the permission.
+    NotFound
+        If the pod has no container of the name.
     Unavailable
         If the cluster does not answer, or the container has no shell.
     """
@@ -90,16 +94,23 @@ async def terminal_in(
     found = next(((view, name) for view, name in running(snapshot) if view.name == place.replica), None)
     if found is None or place.rank is not None:
         raise Conflict(_("The replica {name} does not run.", name=place.replica))
-    replica, container = found
+    replica, training = found
+    container = settings.container or training
+    names = [name for field in _CONTAINERS for one in parts(replica.pod, "spec", field) if (name := text(one, "name"))]
+    if settings.container is not None and container not in names:
+        message = _("The pod {pod} has no container {name}.", pod=replica.pod_name or "", name=container)
+        raise NotFound(message, hint=_("Its containers: {names}.", names=listing(names)))
     target = Target(snapshot.job.namespace, replica.pod_name or "", container)
     token = uuid.uuid4().hex
     program = settings.program
+    is_typed = not program and container == training
     start = _MARKED.format(mark=MARK, token=token)
     start += (_TERMINAL if settings.terminal else "") + (_PROGRAM if program else _SHELL)
     command = ["sh", "-c", start, "sh", *program] if program else ["sh", "-c", start]
     try:
         async with opened(api, target, command, stdin=True, tty=settings.terminal) as remote:
-            yield PodShell(remote, "" if program else _typed(kind, snapshot.job.spec, replica), is_shell=not program)
+            typed_text = _typed(kind, snapshot.job.spec, replica) if is_typed else ""
+            yield PodShell(remote, typed_text, is_shell=not program)
     except (ApiError, Unreachable) as error:
         raise _refusal(error) from error
     finally:

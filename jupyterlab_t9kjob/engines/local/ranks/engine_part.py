@@ -57,6 +57,8 @@ class OpensRankTerminals:
         available = _capability(found)
         if not available.supported:
             raise Conflict(available.reason or NOT_RUNNING)
+        if settings.container is not None:
+            raise Conflict(_("Jobs on this machine have no containers."), hint=_("Leave the container out."))
         surroundings = await self._surroundings(uid, place)
         command = settings.program or command_of(settings.command)
         async with local_shell(command, surroundings, terminal=settings.terminal) as shell:
