@@ -43,8 +43,6 @@ DEFAULT_BACKOFF: Final = 6
 MOST_BACKOFF: Final = 2**31 - 1
 COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 """Annotation and label of pods with their index."""
-AGENT_ADDRESS: Final = "PET_LOCAL_ADDR"
-"""Variable that torchrun takes in place of its option ``--local-addr``."""
 RETRIED: Final = (130, 137, 138, 143)
 """Exit codes after which the policy ``ExitCode`` restarts a replica, as on T9k."""
 _FAILS: Final = [
@@ -71,9 +69,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
     by_code = group.restart_policy == "ExitCode"
     template = build_template(spec, group, indexed_command(spec, _host(spec.name)))
     for container in template["spec"]["containers"]:
-        own = container.get("env", [])
-        agent = agent_env(replicas, own) if spec.torchrun is not None else []
-        container["env"] = [*world_env(_host(spec.name), replicas, own), *agent, *own]
+        container["env"] = [*world_env(_host(spec.name), replicas, container.get("env", [])), *container.get("env", [])]
     pod = {"restartPolicy": "Never" if never or by_code else "OnFailure"}
     if replicas > 1:
         pod["subdomain"] = spec.name
@@ -123,28 +119,6 @@ def world_env(host: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[
         {"name": "WORLD_SIZE", "value": str(replicas)},
         {"name": "RANK", "valueFrom": index},
     ]
-    return _not_in(own, entries)
-
-
-def agent_env(replicas: int, own: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the variable that gives each of several agents of torchrun an address of its own.
-
-    By default an agent is known by its host name and process number. The successor of a pod has both again, would take
-    the old place in the rendezvous, and would wait there without an end (``rendezvous/dynamic_rendezvous.py``, torch
-    2.13). Older versions of torchrun ignore the variable.
-
-    Parameters
-    ----------
-    replicas
-        Number of replicas.
-    own
-        Variables of the container; none that it sets itself is added.
-    """
-    address = {"name": AGENT_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
-    return _not_in(own, [address] if replicas > 1 else [])
-
-
-def _not_in(own: list[dict[str, Any]], entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     taken = {entry.get("name") for entry in own}
     return [entry for entry in entries if entry["name"] not in taken]
 
@@ -271,7 +245,7 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
 
 
 def without_world(template: dict[str, Any], host: str, replicas: int) -> dict[str, Any]:
-    """Return a template without the variables of `world_env` and `agent_env`.
+    """Return a template without the variables of `world_env`.
 
     Parameters
     ----------
@@ -280,7 +254,7 @@ def without_world(template: dict[str, Any], host: str, replicas: int) -> dict[st
     host, replicas
         See `world_env`.
     """
-    ours = [*world_env(host, replicas, []), *agent_env(replicas, [])]
+    ours = world_env(host, replicas, [])
     result = deepcopy(template)
     for container in result.get("spec", {}).get("containers", []):
         entries = container.get("env", [])

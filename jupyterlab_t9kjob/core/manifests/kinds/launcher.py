@@ -30,7 +30,16 @@ JOIN_SECONDS: Final = 600
 """Time for which a replica waits for the first one, which may still pull its image. torchrun's own `join_timeout` is as
 long, but it gives up a rendezvous that does not answer after 60 s [torch 2.13]."""
 # The Job controller sets JOB_COMPLETION_INDEX. torchrun takes only 0 and 1 for is_host.
-_HOSTED: Final = f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)),read_timeout={JOIN_SECONDS} "$@"'
+#
+# A replaced agent of torchrun has to take part in a new round of the rendezvous, which two things prevent
+# (`rendezvous/dynamic_rendezvous.py`, torch 2.13). An agent is known by its host name and process number, and its
+# successor has both again, so all but the first get a name of their own each time; the first has to be found by its
+# name, and comes first in the order of names. And with a shared store, agents keep the ports of the round before.
+_HOSTED: Final = (
+    "export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1; [ $JOB_COMPLETION_INDEX = 0 ] ||"
+    " export PET_LOCAL_ADDR=$HOSTNAME.$(cat /proc/sys/kernel/random/uuid); "
+    f'exec {LAUNCHER} {HOST}$((JOB_COMPLETION_INDEX == 0)),read_timeout={JOIN_SECONDS} "$@"'
+)
 _SHELL: Final = ("-c", _HOSTED, LAUNCHER)
 
 
@@ -104,7 +113,7 @@ def launched_words(program: Program, cwd: str | None) -> list[str]:
 def hosted_by_index(words: list[str]) -> Argv:
     """Return the command that starts torchrun in the pods of an Indexed Job, of which the first hosts the rendezvous.
 
-    One pod template holds for all pods, so a shell computes in each pod whether it is the first.
+    One pod template holds for all pods, so a shell computes in each pod whether it is the first, and names its agent.
     """
     return Argv(["sh"], [*_SHELL, *words])
 

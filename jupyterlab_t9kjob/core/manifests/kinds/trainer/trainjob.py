@@ -14,7 +14,7 @@ from ....spec import JobSpec, ReplicaSpec
 from ...entrypoints import program_from_plain
 from ...model import Notes
 from ...names import CONTAINER, KUEUE_QUEUE
-from ..indexed_job import MOST_BACKOFF, TYPE, agent_env, indexed_command, without_world, world_env
+from ..indexed_job import MOST_BACKOFF, TYPE, indexed_command, without_world, world_env
 from ..launcher import (
     canonical_command,
     command_in,
@@ -43,10 +43,10 @@ def build(spec: JobSpec) -> dict[str, Any]:
     """Return the manifest of a spec in the style `TEMPLATE`, without its `extra` and our annotations and variables."""
     group, replicas, queue = spec.replica_specs[0], spec.total_replicas, spec.scheduling.queue
     template = build_template(spec, group, indexed_command(spec, _host(spec.name)))
-    for container in template["spec"]["containers"]:
-        own = container.get("env", [])
-        agents = spec.torchrun is not None
-        container["env"] = [*(agent_env(replicas, own) if agents else world_env(_host(spec.name), replicas, own)), *own]
+    if spec.torchrun is None:
+        for container in template["spec"]["containers"]:
+            own = container.get("env", [])
+            container["env"] = [*world_env(_host(spec.name), replicas, own), *own]
     processes = spec.torchrun.proc_per_node if spec.torchrun is not None else 1
     return {
         "apiVersion": API_VERSION,
