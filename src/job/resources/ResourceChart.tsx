@@ -63,8 +63,7 @@ export function ResourceChart(props: IResourceChartProps): React.JSX.Element {
       extent: extentOf(view),
       colours: coloursOf(host.current),
       limitColour: style.getPropertyValue('--jp-error-color1').trim(),
-      by: scale.by,
-      formatY: value => formatIn(value, { ...scale, by: 1 })
+      by: scale.by
     });
     plot.current = created;
     return () => {

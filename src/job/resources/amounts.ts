@@ -42,16 +42,42 @@ export function scaleOf(
   }
 }
 
-/** Return a value in the unit of a scale: “0.42”, “18.2”, “131”. */
+/** Decimal places of the labels of an axis at most; labels of smaller steps have an exponent. */
+const MOST_DECIMALS = 4;
+
+/** Return a value in the unit of a scale: “0.0042”, “0.42”, “18.2”, “131”. */
 export function formatIn(value: number | null, scale: IScale): string {
   if (value === null) {
     return '–';
   }
   const scaled = value / scale.by;
   const size = Math.abs(scaled);
-  return size >= 100 || Number.isInteger(scaled)
-    ? scaled.toFixed(0)
+  if (size >= 100 || Number.isInteger(scaled)) {
+    return scaled.toFixed(0);
+  }
+  return size < 0.1
+    ? scaled.toPrecision(2)
     : scaled.toFixed(size >= 10 ? 1 : 2);
+}
+
+/** Return the labels of an axis, all with the decimal places that tell its values apart: “0”, “0.002”, “0.004”. */
+export function formatTicks(values: readonly number[]): string[] {
+  const step = Math.abs((values[1] ?? 0) - (values[0] ?? 0));
+  const isExact = (digits: number): boolean =>
+    values.every(
+      value => Math.abs(Number(value.toFixed(digits)) - value) <= step / 100
+    );
+  let digits = 0;
+  while (digits <= MOST_DECIMALS && !isExact(digits)) {
+    digits++;
+  }
+  return values.map(value =>
+    value === 0
+      ? '0'
+      : digits > MOST_DECIMALS
+        ? Number(value.toPrecision(3)).toExponential()
+        : value.toFixed(digits)
+  );
 }
 
 /** Return a value with its own unit: “131 GiB”. */

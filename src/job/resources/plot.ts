@@ -4,6 +4,7 @@ import { nearest } from '../../experiments/charts/lines';
 import { dashOf, IColours } from '../../experiments/charts/palette';
 import { ReadingLine } from '../../experiments/charts/readingLine';
 import { formatClock } from '../../common/format';
+import { formatTicks } from './amounts';
 import { IPlotData, Level } from './layout';
 
 /** Width of the labels at the left of a chart, in px; the axis of attempts has the same indent. */
@@ -30,7 +31,6 @@ export interface IResourcePlot {
   hasTimes: boolean;
   /** Divisor of values and lines, so that the labels of the axis are round numbers. */
   by: number;
-  formatY(value: number): string;
 }
 
 /** Create a plot in an element. It follows the reading line until it is destroyed. */
@@ -97,7 +97,7 @@ function optionsOf(options: IResourcePlot): uPlot.Options {
         size: LABELS_WIDTH,
         space: 28,
         grid: { stroke: colours.grid, width: 1 },
-        values: (_, splits) => splits.map(options.formatY)
+        values: (_, splits) => formatTicks(splits)
       }
     ],
     ...(isSpread && {

@@ -2,6 +2,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Replica, ResourceRow, ResourceView } from '../../../../src/api/types';
 import {
   formatIn,
+  formatTicks,
   formatWithUnit,
   scaleOf
 } from '../../../../src/job/resources/amounts';
@@ -57,6 +58,20 @@ describe('resources of a job', () => {
     expect(formatIn(null, memory)).toBe('–');
     expect(formatWithUnit(4.4e9, 'bytes_per_second', trans)).toBe('4.4 GB/s');
     expect(formatWithUnit(0.42, 'cores', trans)).toBe('0.42 cores');
+    expect(formatWithUnit(0.0042, 'cores', trans)).toBe('0.0042 cores');
+  });
+
+  it.each([
+    [[0, 0.002, 0.004, 0.006], '0 0.002 0.004 0.006'],
+    [[0, 0.25, 0.5], '0 0.25 0.50'],
+    [[0, 0.1, 0.2, 0.1 + 0.2], '0 0.1 0.2 0.3'],
+    [[0, 50, 100], '0 50 100'],
+    [[0, 2.5, 5], '0 2.5 5.0'],
+    [[0, 0.00005, 0.0001], '0 5e-5 1e-4'],
+    [[0], '0'],
+    [[], '']
+  ])('labels an axis so that its values differ: %j', (values, labels) => {
+    expect(formatTicks(values).join(' ')).toBe(labels);
   });
 
   it('puts up to three replicas side by side, then one metric at a time', () => {
