@@ -192,7 +192,7 @@ export namespace CommandIDs {
   export const chooseLogDirectory = 't9kjob:choose-log-directory';
   /**
    * Open a terminal in a job. Args: `id?` of the job; `replica?` and `rank?`, by default the first replica that
-   * runs.
+   * runs. Without `id` the user chooses the place in the job of the current tab.
    */
   export const openTerminal = 't9kjob:open-terminal';
   /** Restart a TensorBoard. Args: `id?`; by default the TensorBoard of the current tab. */

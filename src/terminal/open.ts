@@ -1,17 +1,20 @@
 /** Opening of terminals; loaded with the first one. */
 import { JupyterFrontEnd } from '@jupyterlab/application';
-import { WidgetTracker } from '@jupyterlab/apputils';
+import { InputDialog, WidgetTracker } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { TerminalPlace } from '../api/types';
 import { notifyError } from '../shell/notices';
 import { showTab } from '../shell/showTab';
 import { IJobsModel } from '../tokens';
-import { ITerminalLab, TerminalView } from './widget';
+import { ITerminalLab, placeOf, TerminalView } from './widget';
 
 /**
  * Show the terminal of a replica or rank; open it if there is none.
  *
  * @param id - Id of the job.
- * @param args - Arguments of the command; `restored` is true for a tab of an earlier page, whose shell has ended.
+ * @param args - Arguments of the command. Without an `id`, from the palette, the user chooses among several places.
+ *   `restored` is true for a tab of an earlier page, whose shell has ended.
  */
 export async function openTerminal(
   app: JupyterFrontEnd,
@@ -29,7 +32,12 @@ export async function openTerminal(
       if (!available.supported || !places.length) {
         throw new Error(available.reason ?? trans.__('No replica runs.'));
       }
-      [{ replica, rank }] = places;
+      const chosen =
+        args.id === undefined ? await askPlace(places, trans) : places[0];
+      if (!chosen) {
+        return;
+      }
+      ({ replica, rank } = chosen);
     }
   } catch (error) {
     notifyError(error, trans);
@@ -48,4 +56,22 @@ export async function openTerminal(
     void tracker.add(view);
   }
   showTab(app.shell, view, 'Terminal');
+}
+
+/** Return the only place for a terminal, or the one that the user chooses; undefined if the user cancels. */
+async function askPlace(
+  places: readonly TerminalPlace[],
+  trans: TranslationBundle
+): Promise<TerminalPlace | undefined> {
+  if (places.length === 1) {
+    return places[0];
+  }
+  const names = places.map(place => placeOf(place, trans));
+  const { button, value } = await InputDialog.getItem({
+    title: trans.__('Open a terminal'),
+    label: trans.__('Replica or rank'),
+    items: names,
+    okLabel: trans.__('Open')
+  });
+  return button.accept ? places[names.indexOf(value ?? '')] : undefined;
 }

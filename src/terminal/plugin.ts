@@ -4,7 +4,11 @@ import {
   JupyterFrontEnd,
   JupyterFrontEndPlugin
 } from '@jupyterlab/application';
-import { IThemeManager, WidgetTracker } from '@jupyterlab/apputils';
+import {
+  ICommandPalette,
+  IThemeManager,
+  WidgetTracker
+} from '@jupyterlab/apputils';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator } from '@jupyterlab/translation';
 import { loadTranslation } from '../common/translation';
@@ -17,13 +21,20 @@ export const terminalPlugin: JupyterFrontEndPlugin<void> = {
   description: 'Opens terminals in jobs.',
   autoStart: true,
   requires: [IJobsModel],
-  optional: [ILayoutRestorer, ISettingRegistry, IThemeManager, ITranslator],
+  optional: [
+    ILayoutRestorer,
+    ISettingRegistry,
+    IThemeManager,
+    ICommandPalette,
+    ITranslator
+  ],
   activate: (
     app: JupyterFrontEnd,
     jobs: IJobsModel,
     restorer: ILayoutRestorer | null,
     settings: ISettingRegistry | null,
     themes: IThemeManager | null,
+    palette: ICommandPalette | null,
     translator: ITranslator | null
   ): void => {
     const trans = loadTranslation(translator);
@@ -33,7 +44,10 @@ export const terminalPlugin: JupyterFrontEndPlugin<void> = {
     const idOf = (args: { id?: unknown }): string =>
       String(args.id ?? app.shell.currentWidget?.node.dataset.jobId);
     app.commands.addCommand(CommandIDs.openTerminal, {
-      label: trans.__('Open Terminal'),
+      label: args =>
+        args.id === undefined
+          ? trans.__('Open a Terminal in a Replica…')
+          : trans.__('Open Terminal'),
       describedBy: {
         args: { type: 'object', properties: { id: { type: 'string' } } }
       },
@@ -43,6 +57,10 @@ export const terminalPlugin: JupyterFrontEndPlugin<void> = {
         const services = { settings, themes, translator, trans };
         await openTerminal(app, jobs, tracker, services, idOf(args), args);
       }
+    });
+    palette?.addItem({
+      command: CommandIDs.openTerminal,
+      category: trans.__('Distributed Jobs')
     });
     void restorer?.restore(tracker, {
       command: CommandIDs.openTerminal,

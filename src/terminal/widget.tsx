@@ -199,8 +199,8 @@ function Notice({
 }
 
 /** Return a replica or rank in words. */
-function placeOf(
-  { replica, rank }: IShellPlace,
+export function placeOf(
+  { replica, rank }: Pick<IShellPlace, 'replica' | 'rank'>,
   trans: TranslationBundle
 ): string {
   return rank === null ? replica : trans.__('rank %1 of %2', rank, replica);
