@@ -80,7 +80,11 @@ def sweeps_that_ended(jobs: Iterable[JobSummary]) -> Iterator[Occasion]:
             last = max(members, key=lambda job: job.ended_at or 0)
             # A retry is a new round, whose end is another event. Jobs of a round that are deleted later are none.
             latest = max(job.sweep.round for job in members if job.sweep is not None)
-            yield Occasion("sweep_ended", f"sweep:{ident}:{latest}", last, last.ended_at, tuple(members))
+            # So is the end of a job that continues an evicted one. It counts instead of the evicted job.
+            following = {job.continuation.job for job in members if job.continuation is not None} - {None}
+            key = f"sweep:{ident}:{latest}" + (f":{len(following)}" if following else "")
+            counted = [job for job in members if job.continuation is None or job.continuation.job is None]
+            yield Occasion("sweep_ended", key, last, last.ended_at, tuple(counted))
 
 
 def is_paused_by_platform(job: JobSummary) -> bool:

@@ -3,6 +3,9 @@
 Of all labs that see an evicted job, the one that holds the job's lease creates the new job, and notes it on the evicted
 job. If that lab ends in between, another one takes the lease when it has expired, and finds the new job by its request
 id. A job is therefore continued once, also if no lab ran when it was evicted. Jobs that ended long ago are left alone.
+
+The new job of a sweep's job takes its place in the sweep: the same number, round and values. If as many jobs of the
+sweep are active as may be at a time, the new job waits for its turn, as the sweep's other jobs do.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
@@ -33,12 +36,14 @@ from ..core.evictions.model import (
 from ..core.evictions.protocol import ContinuesEvicted
 from ..core.job import Job, JobSummary
 from ..core.spec import JobSpec, numbered
+from ..core.sweep import with_member
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _, _n
 from ..jobs.admission import Admit
 from ..jobs.checkpoints import checkpoints_of
 from ..jobs.renaming import renamed
 from ..jobs.service import RERUN_TRIES, JobService
+from ..jobs.sweeps.runner import is_active
 from .checkpoints import NO_PATH, Resumption, resumption_of
 
 log = logging.getLogger(__name__)
@@ -227,12 +232,14 @@ class Evictions:
 
     async def _create(self, old: Job, engine: Engine, resumption: Resumption, fact: Continues) -> Job:
         """Create a job that resumes from a checkpoint, with the first free number at the end of the name."""
-        taken = {job.name for job in await engine.jobs()} | {old.name}
+        jobs = await engine.jobs()
+        taken = {job.name for job in jobs} | {old.name}
+        paused = not engine.facts.queues_sweeps and _must_wait(old, jobs)
         for _try in range(RERUN_TRIES):
             name = numbered(old.name, taken)
             try:
                 return await self._jobs.create(
-                    _resumed(old.spec, name, resumption, fact),
+                    _resumed(old, name, resumption, fact).model_copy(update={"paused": paused}),
                     engine=old.engine,
                     namespace=old.namespace,
                     request_id=_PREFIX + old.uid,
@@ -244,13 +251,28 @@ class Evictions:
         raise Conflict(_("No free name was found for a rerun of {job}.", job=old.name))
 
 
-def _resumed(spec: JobSpec, name: str, resumption: Resumption, fact: Continues) -> JobSpec:
+def _must_wait(old: Job, jobs: Sequence[JobSummary]) -> bool:
+    """Return True if as many other jobs of an evicted job's sweep are active as may be at a time."""
+    sweep = old.sweep
+    if sweep is None:
+        return False
+    active = [
+        job
+        for job in jobs
+        if job.sweep is not None
+        and (job.namespace, job.sweep.queue) == (old.namespace, sweep.queue)
+        and not job.deleted
+        and is_active(job)
+    ]
+    return len(active) >= sweep.at_a_time
+
+
+def _resumed(old: Job, name: str, resumption: Resumption, fact: Continues) -> JobSpec:
     """Return the spec of the job that continues another one."""
     # The checkpoint stays in the directories of the old job, whose name the other arguments lose.
-    again = renamed(spec, name)
+    again = with_member(renamed(old.spec, name), old.sweep)
     return again.model_copy(
         update={
-            "paused": False,
             "args": resumption.arguments(again.args, fact.checkpoint),
             "annotations": {**again.annotations, CONTINUES: annotation_of(fact)},
         }

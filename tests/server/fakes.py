@@ -39,6 +39,7 @@ from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.manifests import CURRENT, KINDS, Dialect, problems, render, to_yaml
 from jupyterlab_t9kjob.core.manifests.schema import KindSchema, bundled_schema
 from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
+from jupyterlab_t9kjob.core.sweep import member_of
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from jupyterlab_t9kjob.engines.local.facts import FACTS as LOCAL_FACTS
@@ -343,7 +344,13 @@ class FakeCluster(FakeEngine):
         self.submitted.append((spec, namespace, edited))
         continues = continues_of(spec.annotations.get(CONTINUES))
         job = self.put(
-            spec=spec, phase="Pending", engine=self.name, namespace=namespace, continues=continues, rerun_of=rerun_of
+            spec=spec,
+            phase="Paused" if spec.paused else "Pending",
+            engine=self.name,
+            namespace=namespace,
+            continues=continues,
+            sweep=member_of(spec.annotations),
+            rerun_of=rerun_of,
         )
         self.requests[request_id] = job.uid
         return job

@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.core.evictions.model import Continuation
 from jupyterlab_t9kjob.core.job import Failure, LastOutput, Link, Reason
 from jupyterlab_t9kjob.core.spec import Device
 from jupyterlab_t9kjob.core.sweep import SweepMember
@@ -163,6 +164,9 @@ async def test_events_that_are_together_are_one_message_and_only_the_chosen_kind
     sweep = {n: SweepMember(id="s1", name="lr", number=n, at_a_time=2) for n in (1, 2)}
     first = engine.put("lr-1", phase="Running", created_at=now - 5, started_at=now - 5, sweep=sweep[1])
     second = engine.put("lr-2", phase="Running", created_at=now - 5, started_at=now - 5, sweep=sweep[2])
+    # The first job continues one that was evicted long ago, and counts instead of it.
+    evicted = {"ended_by": "platform", "continuation": Continuation(job=first.id), "sweep": sweep[1]}
+    engine.put("lr-0", phase="Failed", created_at=now - 9e4, ended_at=now - 9e4, **evicted)
     engine.put("other", phase="Failed", mine=False, created_at=now, ended_at=now)
     engine.put("stopped", phase="Failed", ended_by="user", created_at=now, ended_at=now)
     engine.put("old", phase="Failed", ended_by="itself", created_at=now - 9e4, ended_at=now - 9e4)

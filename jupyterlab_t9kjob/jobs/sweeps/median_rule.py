@@ -63,6 +63,45 @@ def _average(points: Series, step: int) -> float | None:
     return fmean(values) if values else None
 
 
+def without_continued(jobs: Sequence[JobSummary], metrics: Sequence[Metrics]) -> tuple[list[JobSummary], list[Metrics]]:
+    """Return the jobs of a sweep without those that another one continues, whose metrics count as that job's.
+
+    Parameters
+    ----------
+    jobs
+        Jobs of the sweep.
+    metrics
+        Metrics of each of them.
+    """
+    places = {job.id: place for place, job in enumerate(jobs)}
+    earlier: dict[int, int] = {}
+    for place, job in enumerate(jobs):
+        following = places.get(job.continuation.job or "") if job.continuation is not None else None
+        if following is not None:
+            earlier[following] = place
+    last = [place for place in range(len(jobs)) if place not in earlier.values()]
+    found = []
+    for place in last:
+        joined, before = metrics[place], earlier.get(place)
+        while before is not None:
+            joined, before = _joined(metrics[before], joined), earlier.get(before)
+        found.append(joined)
+    return [jobs[place] for place in last], found
+
+
+def _joined(earlier: Metrics, later: Metrics) -> Metrics:
+    """Return the metrics of a job with those of the job that it continues, up to the step from which it resumed."""
+    if "report" in (earlier.of, later.of):  # The reports in a log are counted from 1 again.
+        return later
+    series: dict[str, Series] = {}
+    for name in {*earlier.series, *later.series}:
+        points = later.series.get(name, {})
+        begin = min(points, default=math.inf)
+        before = {step: value for step, value in earlier.series.get(name, {}).items() if step < begin}
+        series[name] = {**before, **points}
+    return Metrics("step", series)
+
+
 def _text(number: float) -> str:
     return f"{number:.{MOST_DIGITS}g}"
 
@@ -130,7 +169,7 @@ class SweepRules:
         engine = self._jobs.engines.get(members[0].engine)
         if not isinstance(engine, EndsForSweep):
             return
-        metrics = [await self._metrics.of(job) for job in members]
+        members, metrics = without_continued(members, [await self._metrics.of(job) for job in members])
         for index, job in enumerate(members):
             if job.phase != "Running" or "stop" not in job.actions or job.id in self._ended:
                 continue

@@ -303,8 +303,9 @@ def _request_of(spec: JobSpec) -> str:
     return f"sweep-{member.queue}-{member.number}"
 
 
-def _order(job: JobSummary) -> tuple[int, int]:
-    return (job.sweep.round, job.sweep.number) if job.sweep is not None else (0, 0)
+def _order(job: JobSummary) -> tuple[int, int, float]:
+    """Return the key by which the jobs of a sweep are sorted. A job that continues an evicted one follows it."""
+    return (*((job.sweep.round, job.sweep.number) if job.sweep is not None else (0, 0)), job.created_at)
 
 
 def _was_worse(job: JobSummary) -> bool:

@@ -185,8 +185,13 @@ function pushTops(
   }
 }
 
-function compareNumbers({ sweep: a }: JobSummary, { sweep: b }: JobSummary) {
-  return a && b ? a.number - b.number || a.round - b.round : 0;
+function compareNumbers(one: JobSummary, other: JobSummary): number {
+  const [a, b] = [one.sweep, other.sweep];
+  return a && b
+    ? a.number - b.number ||
+        a.round - b.round ||
+        one.created_at - other.created_at
+    : 0;
 }
 
 function sweepKey(group: string, id: string): string {

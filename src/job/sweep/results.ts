@@ -47,7 +47,7 @@ export class ResultsModel implements IDisposable {
   get jobs(): readonly JobSummary[] {
     return this._jobs.jobs
       .filter(({ sweep }) => sweep?.id === this.id)
-      .sort((a, b) => order(a) - order(b));
+      .sort((a, b) => order(a) - order(b) || a.created_at - b.created_at);
   }
 
   /** Error of the last request; null if it succeeded. */

@@ -199,7 +199,9 @@ function rowsOf(
 function byNumber(a: JobSummary, b: JobSummary): number {
   const [one, other] = [a.sweep, b.sweep];
   return one && other
-    ? one.number - other.number || one.round - other.round
+    ? one.number - other.number ||
+        one.round - other.round ||
+        a.created_at - b.created_at
     : 0;
 }
 

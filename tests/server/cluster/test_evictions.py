@@ -12,6 +12,7 @@ from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.core.evictions.model import Continuation
 from jupyterlab_t9kjob.core.job import Job, Reason
 from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.core.sweep import SweepMember
 from jupyterlab_t9kjob.core.translation import _
 from jupyterlab_t9kjob.resuming import evictions
 from tests.patience import PATIENCE
@@ -92,6 +93,30 @@ async def test_it_is_continued_three_times_and_no_more(cluster: Place) -> None:
     end(cluster, job)
     assert (await noted(cluster, job)).problem == "It was continued 3 times already, which is the limit."
     assert len(cluster.t9k.submitted) == 4 and cluster.t9k.known[first.uid].continuation is not None
+
+
+async def test_the_continuation_of_a_sweeps_job_takes_its_place_and_waits_for_its_turn(cluster: Place) -> None:
+    cluster.write("work/train.py", RESUMES)
+    places = [
+        SweepMember(id="s1", name="lr", number=number, round=1, at_a_time=1, values={"--lr": f"{number}"})
+        for number in (1, 2)
+    ]
+    jobs = [await submitted(cluster, f"request-000{place.number}") for place in places]
+    for job, place in zip(jobs, places, strict=True):
+        cluster.t9k.change(job.uid, sweep=place)
+        cluster.write(f"work/runs/{job.name}/a.pt", "")
+    # While the second job runs, that of the first one waits. Then nothing runs, so that of the second one starts.
+    for job, place, phase in zip(jobs, places, ("Paused", "Pending"), strict=True):
+        end(cluster, job)
+        continuation = await noted(cluster, job)
+        assert continuation.job is not None
+        new = (await cluster.api("GET", "jobs", continuation.job)).json
+        assert (new["sweep"], new["phase"]) == (place.model_dump(mode="json"), phase)
+    # The continuations count instead of the evicted jobs.
+    assert (await cluster.api("POST", "sweeps", "s1", "retry")).json["code"] == "NothingFailed"
+    cluster.t9k.change(new["uid"], actions=["stop"])
+    stopped = await cluster.api("POST", "sweeps", "s1", "stop")
+    assert [job["id"] for job in stopped.json["jobs"]] == [new["id"]]
 
 
 async def test_only_evictions_of_own_jobs_whose_box_is_set_are_continued(cluster: Place) -> None:

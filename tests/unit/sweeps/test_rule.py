@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.job import LogStream
+from jupyterlab_t9kjob.core.evictions.model import Continuation
+from jupyterlab_t9kjob.core.job import JobSummary, LogStream
 from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.sweep import MedianRule
 from jupyterlab_t9kjob.jobs.metrics.reader import LineMetrics, Metrics
-from jupyterlab_t9kjob.jobs.sweeps.median_rule import verdict_on
+from jupyterlab_t9kjob.jobs.sweeps.median_rule import verdict_on, without_continued
 from jupyterlab_t9kjob.tensorboard.scalars import Scalars
 
 NAN = math.nan
@@ -53,6 +54,30 @@ def test_verdicts(
 ) -> None:
     found = verdict_on(own, others, MedianRule.model_validate({"metric": "loss", **rule}))
     assert (found and (found.value, found.median, found.step)) == verdict
+
+
+def job(ident: str, continued_by: str | None = None, **continuation: Any) -> JobSummary:
+    """Return a job that another one continues, or that none does."""
+    place = {"engine": "kubeflow", "namespace": "n", "name": ident, "uid": ident, "phase": "Failed"}
+    followed = Continuation(job=continued_by, **continuation) if continued_by or continuation else None
+    return JobSummary(id=ident, created_at=1.0, continuation=followed, **place)
+
+
+def test_a_job_that_continues_an_evicted_one_counts_as_one_job_with_it() -> None:
+    jobs = [
+        *(job("a", "b"), job("b", "c"), job("c"), job("x", problem="No checkpoint.")),
+        *(job("y", "gone"), job("p", "q"), job("q"), job("r", "r")),
+    ]
+    steps = [
+        Metrics("step", {"loss": {10: 9.0, 20: 8.0, 30: 7.0}, "acc": {10: 0.1}}),
+        Metrics("step", {"loss": {25: 7.5, 35: 6.0}}),
+        Metrics("step", {}),
+        *(metrics(1), metrics(2), metrics(3, 4, of="report"), metrics(5, of="report"), metrics(6)),
+    ]
+    found, joined = without_continued(jobs, steps)
+    assert [each.id for each in found] == ["c", "x", "y", "q"]
+    assert joined[0].series == {"loss": {10: 9.0, 20: 8.0, 25: 7.5, 35: 6.0}, "acc": {10: 0.1}}
+    assert joined[1:] == [metrics(1), metrics(2), metrics(5, of="report")]
 
 
 def test_a_metric_is_found_by_its_name_or_without_its_folder() -> None:
