@@ -13,6 +13,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.engine.info import EngineInfo
 from jupyterlab_t9kjob.core.errors import NotAllowed
+from jupyterlab_t9kjob.core.spec import RunPolicy
 from jupyterlab_t9kjob.engines.kubernetes.cluster import connection, kind_availability
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.between import Between, not_there
@@ -49,6 +50,15 @@ async def until_info(bench: Bench, engine: str, reached: Callable[[EngineInfo], 
         end()
 
 
+async def why_not_continued(bench: Bench) -> str | None:
+    """Return the warning at the form's box for the time after an eviction; None if there is none."""
+    spec = bench.spec("true", run_policy=RunPolicy(resume_evicted=True))
+    checks = (await bench.engines["kubeflow"].preview(spec, bench.kube.namespace)).checks
+    found = [check for check in checks if check.field == "/spec/run_policy/resume_evicted"]
+    assert [check.level for check in found] == ["warning"] * len(found)
+    return f"{found[0].message} {found[0].hint}" if found else None
+
+
 async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Kube, image: str, tmp_path: Path) -> None:
     account = await asyncio.to_thread(Account, kube, "little", tmp_path)
     await account.may(LOOK)
@@ -75,12 +85,14 @@ async def test_rights_are_asked_and_what_is_missing_breaks_nothing_else(kube: Ku
             assert refused.value.code == "Forbidden"
             with pytest.raises(NotAllowed):
                 await bench.submit("kubeflow", bench.spec("true"))
+            assert "You don't have permission to change PyTorchJobs" in (await why_not_continued(bench) or "")
             # somebody grants more
             await account.may(LOOK, CREATE, CHANGE, PODS)
             await engine.refresh()
             rights = (await engine.info()).cluster.rights
             assert all(rights[name].supported for name in ("create_jobs", "delete_jobs", "list_pods", "list_events"))
             await bench.until(job, lambda found: found.replicas_running == 1 and "delete" in found.actions)
+            assert await why_not_continued(bench) is None
             # and takes it away again: what was thought to be allowed is refused, and then known
             await account.may(LOOK)
             with pytest.raises(NotAllowed):

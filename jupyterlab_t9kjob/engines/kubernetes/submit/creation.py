@@ -27,7 +27,7 @@ from ..jobs.table import JobTable
 from ..jobs.tracked_job import TrackedJob
 from ..objects.kinds import JobKind
 from ..scheduling.job_size import size_text
-from . import capacity_checks, companions, pod_security, queue_checks, submission
+from . import capacity_checks, companions, eviction_checks, pod_security, queue_checks, submission
 from .lab_defaults import inherit
 
 log = logging.getLogger(__name__)
@@ -96,6 +96,7 @@ class Creation:
             checks += await self._check_queue(spec, manifest, namespace)
             checks += await self._check_pod_security(spec, manifest, namespace, edited=edited is not None)
             checks += self._check_companions(manifest, namespace, edited=edited is not None)
+            checks += self._check_continuation(spec, namespace)
             if dry_run:
                 api = await self._cluster.api_for(self._kind)
                 await companions.try_companions(api, self._kind, manifest)
@@ -186,6 +187,12 @@ class Creation:
         """Check the permission to create what the job needs beside its own object."""
         permissions = self._cluster.rights(self._kind, namespace)
         found = companions.permission_check(self._kind, manifest, permissions, edited=edited)
+        return [] if found is None else [found]
+
+    def _check_continuation(self, spec: JobSpec, namespace: str) -> list[Check]:
+        """Check the permission to continue the job after an eviction, if the form's box is set."""
+        permissions = self._cluster.rights(self._kind, namespace)
+        found = eviction_checks.permission_check(self._kind, spec, namespace, permissions)
         return [] if found is None else [found]
 
     async def _add_companions(self, api: KubeApi, job: Json) -> None:
