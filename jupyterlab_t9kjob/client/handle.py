@@ -165,14 +165,14 @@ class JobHandle:
         replica: str | None = None,
         stdin: str = "",
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command in the job to its end: on this machine in the environment of a rank, in a cluster in its pod.
+        """Run a command in the job to its end, in the environment of a rank or in a pod.
 
         Parameters
         ----------
         command
             Program and arguments, or a line for the shell.
         rank
-            Rank; None for rank 0.
+            Rank; None for rank 0, in a cluster for the pod of rank 0.
         replica
             Name of a replica instead of a rank, such as ``worker-1``.
         stdin

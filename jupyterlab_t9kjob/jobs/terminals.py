@@ -50,7 +50,8 @@ class Terminals:
     ) -> TerminalPlace:
         """Return where a terminal is opened for a rank or a replica; for none of them, that of rank 0.
 
-        Pods have no terminals of single ranks: there it is the replica in which the rank runs.
+        In pods it is then the replica in which rank 0 runs, without the rank's own variables, because not each
+        container allows reading them.
 
         Parameters
         ----------
@@ -74,8 +75,11 @@ class Terminals:
         if not found.available.supported or not found.places:
             raise Conflict(found.available.reason or _("No replica runs."))
         wanted = [place for place in found.places if replica in (None, place.replica)]
+        engine, _uid = self._jobs.engines.find(ident)
         if replica is not None and rank is None:
             chosen = next(iter(wanted), None)
+        elif rank is None and engine.facts.has_pods:
+            chosen = None
         else:
             chosen = next((place for place in wanted if place.rank == (rank or 0)), None)
         if chosen is not None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
+from jupyterlab_t9kjob.core.engine.terminals import ShellSettings
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Security
 from jupyterlab_t9kjob.core.stacks.raw import RawRank, RawStacks, TakenStacks
@@ -16,6 +17,9 @@ from jupyterlab_t9kjob.core.translation import Text
 from jupyterlab_t9kjob.engines.kubernetes.client.exec.remote_command import Target
 from jupyterlab_t9kjob.engines.kubernetes.commands import stacks
 from jupyterlab_t9kjob.engines.kubernetes.commands.debug_containers import PREFIX, NoDebugContainer, debug_container
+from jupyterlab_t9kjob.jobs.engines import Engines
+from jupyterlab_t9kjob.jobs.service import JobService
+from jupyterlab_t9kjob.jobs.terminals import Terminals
 from jupyterlab_t9kjob.stacks.frames import Sources
 from jupyterlab_t9kjob.stacks.grouping import Member, finding_of, groups_of
 from tests.kubernetes.accounts import Account
@@ -64,6 +68,32 @@ def hanging(taken: TakenStacks) -> int:
     return sum(any(frame.function in HANGING for frame in frames) for frames in mains)
 
 
+async def terminal_of_a_rank(terminals: Terminals, job: Job) -> None:
+    """Run a command with the variables, the working directory and the Python of a rank."""
+
+    async def run(rank: int | None, command: str) -> list[str]:
+        settings = ShellSettings(("unused",), ("sh", "-c", command), terminal=False)
+        place = await terminals.place(job.id, rank, None, settings)
+        assert place.rank == rank
+        output = b""
+        async with terminals.opened(job.id, place, settings) as shell:
+            while (read := await shell.read()) is not None:
+                output += read.data
+            assert shell.exit_code == 0, output
+        return output.decode().splitlines()
+
+    listed = await terminals.listed(job.id, ShellSettings(("unused",)))
+    assert sorted(place.rank for place in listed.places if place.rank is not None) == [0, 1, 2, 3]
+    see = 'echo "$RANK $LOCAL_RANK $WORLD_SIZE"; [ -n "$TORCHELASTIC_RUN_ID" ] && pwd; '
+    see += "command -v python3 || command -v python"
+    for rank in (1, 2):
+        there = next(place.replica for place in listed.places if place.rank == rank)
+        seen = await run(rank, f"hostname; {see}")
+        assert seen[:2] == [f"{job.name}-{there}", f"{rank} {rank % 2} 4"] and len(seen) == 4
+    # Without a rank it is the container's own environment.
+    assert (await run(None, 'echo "$LOCAL_RANK"'))[0] == ""
+
+
 async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
     """The image has no py-spy, so it gets the server's; without the permission the sentence names the rule."""
     account = Account(kube, "stuck", tmp_path)
@@ -84,6 +114,7 @@ async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: s
         taken = await all_hang()
         assert taken.missing == {}
         assert said(taken, job) == SAID
+        await terminal_of_a_rank(Terminals(JobService(Engines(bench.engines))), job)
 
         await account.may(*rules())
         refused = await engine.take_stacks(job.uid, native=False)

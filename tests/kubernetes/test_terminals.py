@@ -67,6 +67,9 @@ async def run_commands(bench: Bench, job: Job) -> None:
     with pytest.raises(NotFound) as missing:  # The ranks of a job in debug mode have not started.
         await terminals.place(job.id, 1, None, SETTINGS)
     assert missing.value.hint is not None and "Ranks: not known. Replicas:" in translated(missing.value.hint)
+    with pytest.raises(NotFound, match="Rank 1 does not run in the replica worker-0"):
+        async with terminals.opened(job.id, TerminalPlace(replica="worker-0", rank=1), SETTINGS):
+            pass
 
 
 async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:

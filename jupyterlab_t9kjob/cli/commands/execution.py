@@ -34,7 +34,7 @@ CHUNK: Final = 32 * 1024
     cls=Command,
     help=t(
         _(
-            "Run a command in a job that runs: on this machine in the environment of a rank, in a cluster in its pod."
+            "Run a command in a job that runs: in the environment of a rank, or in a cluster without a rank in its pod."
             " Without a command, a shell. The exit code is that of the command, and 255 if the connection is lost."
         )
     ),
@@ -73,7 +73,7 @@ def exec_command(
     words
         The command with its arguments; empty for a shell.
     rank
-        Rank in whose environment or pod the command runs; None for rank 0.
+        Rank in whose environment the command runs; None for rank 0, in a cluster for the pod of rank 0.
     replica
         Name of a replica instead of a rank.
     container

@@ -5,11 +5,13 @@ import { Job, TerminalList } from '../../api/types';
 
 /**
  * Return where terminals can be opened in a job; null until that is known. It is read again when the job or its
- * replicas start or end.
+ * replicas start or end, when the job makes its first progress, and when the replicas are shown: in a cluster, the ranks
+ * are known as soon as they write logs.
  */
 export function useTerminals(
   api: ApiClient,
-  { id, phase, replicas_running, attempt }: Job
+  { id, phase, replicas_running, attempt, progress }: Job,
+  isShown: boolean
 ): TerminalList | null {
   const [terminals, setTerminals] = React.useState<TerminalList | null>(null);
   React.useEffect(() => {
@@ -21,6 +23,6 @@ export function useTerminals(
     return () => {
       isCurrent = false;
     };
-  }, [api, id, phase, replicas_running, attempt]);
+  }, [api, id, phase, replicas_running, attempt, progress === null, isShown]);
   return terminals;
 }

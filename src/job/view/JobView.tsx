@@ -152,7 +152,7 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
   // The stored pane may not exist for this job.
   const stored = model.state.pane;
   const pane = lacks.has(stored) ? 'overview' : stored;
-  const terminals = useTerminals(model.jobs.api, job);
+  const terminals = useTerminals(model.jobs.api, job, pane === 'replicas');
   const asOf = asOfEngine(model.jobs, job.engine);
   const isLost = model.jobs.connection.state === 'lost';
   const panel = `jp-t9k-job-${job.uid}`;

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 
 from ....core.checks import Capability
 from ....core.engine.terminals import Shell, ShellSettings, TerminalList, TerminalPlace
+from ....core.errors import Unavailable
+from ....core.log_sources import LogFile
 from ....core.stacks.raw import TakenStacks
 from ..cluster.connection import Cluster
 from ..jobs.snapshot import JobSnapshot
@@ -27,6 +29,10 @@ class RunsCommands:
     async def _open(self, uid: str) -> JobSnapshot:
         raise NotImplementedError
 
+    async def log_sources(self, uid: str) -> list[LogFile]:
+        """Return the log streams that exist now."""
+        raise NotImplementedError
+
     async def stacks_capability(self, uid: str) -> Capability:
         """Return whether stacks of a job can be taken, see `core.engine.options.TakesStacks`."""
         return await self._exec.capability(self._cluster.api, await self._open(uid))
@@ -40,7 +46,12 @@ class RunsCommands:
 
     async def terminals(self, uid: str) -> TerminalList:
         """Return where terminals can be opened, see `core.engine.terminals.OpensTerminals`."""
-        return await terminals_of(self._exec, self._cluster.api, await self._open(uid))
+        snapshot = await self._open(uid)
+        try:
+            streams = [file.stream for file in await self.log_sources(uid)]
+        except Unavailable:  # The terminals of replicas need no logs.
+            streams = []
+        return await terminals_of(self._exec, self._cluster.api, snapshot, streams)
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:

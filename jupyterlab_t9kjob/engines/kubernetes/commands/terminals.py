@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import re
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from ....core.engine.terminals import Output, Shell, ShellSettings, TerminalList, TerminalPlace
 from ....core.errors import Conflict, JobError, NotAllowed, NotFound, Unavailable
+from ....core.job import LogStream
 from ....core.manifests import render
 from ....core.manifests.kinds.pod_template import training_container
 from ....core.manifests.registry import KINDS
@@ -24,11 +25,13 @@ from ..client.json_access import parts, text
 from ..jobs.snapshot import JobSnapshot
 from ..objects.kinds import JobKind, ReplicaView
 from .pods import NOT_RUNNING, ExecPermissions, running
+from .rank_terminals import PYTHON, arguments, demand_rank
 
 MARK: Final = "T9KJOB_TERMINAL"
 """Environment variable that all processes of a terminal carry, so that they can be ended with it."""
 CLEAN_UP_SECONDS: Final = 5.0
 _MARKED: Final = "export {mark}={token}"
+_RANK: Final = f"; {PYTHON}"
 _TERMINAL: Final = " TERM=xterm-256color"
 _SHELL: Final = "; if command -v bash >/dev/null 2>&1; then exec bash; fi; exec sh"
 _PROGRAM: Final = '; exec "$@"'
@@ -43,8 +46,10 @@ KILLED: Final = 137
 _REFERENCE: Final = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 
 
-async def terminals_of(permissions: ExecPermissions, api: KubeApi | None, snapshot: JobSnapshot) -> TerminalList:
-    """Return the replicas in which a terminal can be opened, or why not.
+async def terminals_of(
+    permissions: ExecPermissions, api: KubeApi | None, snapshot: JobSnapshot, streams: Iterable[LogStream]
+) -> TerminalList:
+    """Return the replicas and ranks in which a terminal can be opened, or why not.
 
     Parameters
     ----------
@@ -54,11 +59,18 @@ async def terminals_of(permissions: ExecPermissions, api: KubeApi | None, snapsh
         The cluster; None without a connection.
     snapshot
         The job's state.
+    streams
+        The job's log streams. The ranks that write logs of their own are known by them.
     """
-    return TerminalList(
-        available=await permissions.capability(api, snapshot),
-        places=[TerminalPlace(replica=replica.name) for replica, _container in running(snapshot)],
-    )
+    holders: dict[int, str] = {}
+    for stream in sorted(streams, key=lambda stream: (stream.attempt, stream.worker_restart)):
+        if stream.rank is not None:
+            holders[stream.rank] = stream.replica
+    places = []
+    for replica, _container in running(snapshot):
+        ranks = sorted(rank for rank, name in holders.items() if name == replica.name)
+        places += [TerminalPlace(replica=replica.name, rank=rank) for rank in (None, *ranks)]
+    return TerminalList(available=await permissions.capability(api, snapshot), places=places)
 
 
 @asynccontextmanager
@@ -74,25 +86,25 @@ async def terminal_in(
     api, snapshot
         See `terminals_of`.
     place
-        The replica. Pods have no terminals of single ranks.
+        The replica, or a rank that runs in it.
     settings
         The program, its container, and whether it has a terminal. A shell is the image's own.
 
     Raises
     ------
     Conflict
-        If the pod does not run.
+        If the pod does not run, or has no Python for the terminal of a rank.
     NotAllowed
         If the account lacks the permission.
     NotFound
-        If the pod has no container of the name.
+        If the pod has no container of the name, or the rank does not run there.
     Unavailable
         If the cluster does not answer, or the container has no shell.
     """
     if api is None:
         raise Conflict(NOT_RUNNING)
     found = next(((view, name) for view, name in running(snapshot) if view.name == place.replica), None)
-    if found is None or place.rank is not None:
+    if found is None:
         raise Conflict(_("The replica {name} does not run.", name=place.replica))
     replica, training = found
     container = settings.container or training
@@ -104,10 +116,16 @@ async def terminal_in(
     token = uuid.uuid4().hex
     program = settings.program
     is_typed = not program and container == training
+    rank = place.rank if container == training else None
     start = _MARKED.format(mark=MARK, token=token)
-    start += (_TERMINAL if settings.terminal else "") + (_PROGRAM if program else _SHELL)
-    command = ["sh", "-c", start, "sh", *program] if program else ["sh", "-c", start]
+    start += _TERMINAL if settings.terminal else ""
+    if rank is not None:
+        command = ["sh", "-c", start + _RANK, *arguments(rank, program)]
+    else:
+        command = ["sh", "-c", start + (_PROGRAM if program else _SHELL), "sh", *program]
     try:
+        if rank is not None:
+            await demand_rank(api, target, place.replica, rank)
         async with opened(api, target, command, stdin=True, tty=settings.terminal) as remote:
             typed_text = _typed(kind, snapshot.job.spec, replica) if is_typed else ""
             yield PodShell(remote, typed_text, is_shell=not program)
