@@ -112,7 +112,7 @@ class ManifestInput extends ReactWidget {
       <div className="jp-t9k-View jp-t9k-Confirm">
         <p id="jp-t9k-manifest-help">
           {trans.__(
-            'A PyTorchTrainingJob, a PyTorchJob or an Indexed Job of Kubernetes, as YAML or JSON. Nothing is created before you submit the form.'
+            'A PyTorchTrainingJob, PyTorchJob, TrainJob, JobSet or Indexed Job of Kubernetes, as YAML or JSON. Nothing is created before you submit the form.'
           )}
         </p>
         <textarea

@@ -101,7 +101,7 @@ def kube(
     for kind, made in (("serviceaccounts", "default"), ("configmaps", "kube-root-ca.crt")):
         kube.until(kind, made, lambda found: found is not None)
     yield kube
-    for kind in ("pytorchtrainingjobs", "pytorchjobs", "trainjobs", "jobs"):
+    for kind in ("pytorchtrainingjobs", "pytorchjobs", "trainjobs", "jobsets", "jobs"):
         if kube.knows(kind):
             kube.ask("DELETE", kube.path(kind), {"propagationPolicy": "Background"})
     kube.ask("DELETE", kube.path("pods"), {"gracePeriodSeconds": 0})

@@ -30,6 +30,7 @@ GROUPS = {
     "pytorchtrainingjobs": "/apis/batch.tensorstack.dev/v1beta1",
     "tensorboards": "/apis/tensorstack.dev/v1beta1",
     "pytorchjobs": "/apis/kubeflow.org/v1",
+    "jobsets": "/apis/jobset.x-k8s.io/v1alpha2",
     "trainjobs": "/apis/trainer.kubeflow.org/v1alpha1",
     "roles": "/apis/rbac.authorization.k8s.io/v1",
     "rolebindings": "/apis/rbac.authorization.k8s.io/v1",

@@ -109,7 +109,7 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
 
 async def end(kube: Kube, bench: Bench, job: Job, replica: int, code: int) -> None:
     """Let a replica end with a code."""
-    pod = (await bench.engines[ENGINE].replicas(job.uid))[replica].pod
+    pod = (await bench.engines[job.engine].replicas(job.uid))[replica].pod
     assert pod is not None
     await asyncio.to_thread(kube.write, pod.name, "/tmp/code", str(code))
 
@@ -179,7 +179,7 @@ async def test_names_and_jobs_of_others(kube: Kube, image: str, tmp_path: Path) 
 
 
 def without(*rights: tuple[str, str]) -> list[dict[str, Any]]:
-    """Return the rules of a lab with Jobs, without these verbs on these resources."""
+    """Return the rules of a lab with Jobs and JobSets, without these verbs on these resources."""
     found = []
     for rule in [*rules(), *rules("rbac-jobs.yaml")]:
         for resource in rule["resources"]:
@@ -220,7 +220,7 @@ async def test_rights(kube: Kube, image: str, tmp_path: Path) -> None:
 
 
 def test_every_rule_is_explained() -> None:
-    text = (RECIPES / "README.md").read_text().partition("## Kubernetes Jobs\n")[2].partition("\n## ")[0]
+    text = (RECIPES / "README.md").read_text().partition("## JobSets and Kubernetes Jobs\n")[2].partition("\n## ")[0]
     rule = {
         (verb, resource) for one in rules("rbac-jobs.yaml") for resource in one["resources"] for verb in one["verbs"]
     }

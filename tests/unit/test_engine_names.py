@@ -14,7 +14,7 @@ from jupyterlab_t9kjob.engines.kubernetes import objects
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 
 PACKAGE = Path(__file__).parents[2] / "jupyterlab_t9kjob"
-NAMES = {"local", "t9k", "kubeflow", "indexed-job"}
+NAMES = {"local", "t9k", "kubeflow", "jobset", "indexed-job"}
 
 
 def comparisons(tree: ast.AST) -> Iterator[ast.Constant]:

@@ -23,6 +23,7 @@ No function of the package sends requests to a cluster. The modules are:
 `.kinds.dialect`                 the older dialect of PyTorchTrainingJob, detection, translation
 `.kinds.pytorchjob`              PyTorchJob
 `.kinds.indexed_job`             Indexed Job of Kubernetes
+`.kinds.jobset`                  JobSet with one Indexed Job, and as a registered kind
 `.kinds.trainer`                 TrainJob in its spellings, and as a registered kind
 `.kinds.launcher`                the torchrun command that jobs write themselves
 `.kinds.pod_template`            conversion between a replica type and a pod template

@@ -263,17 +263,17 @@ def _complete(form: Format, manifest: dict[str, Any]) -> dict[str, Any]:
     """Return a manifest whose replica types have names, if the kind names them; refuse one without containers."""
     spec = manifest.get("spec")
     if spec is None or not spec.get(form.replicas):
-        field = f"/manifest/spec/{form.replicas}"
+        field = f"/manifest/spec{form.place}/{form.replicas}"
         part = _("This looks like a part of a manifest; paste all of it.")
         hint = part if spec else _("Paste the whole manifest.")
-        message = _("{field} is missing: nothing says what is to run.", field=f"spec.{form.replicas}")
+        message = _("{field} is missing: nothing says what is to run.", field=in_words(field))
         raise ManifestError(message, code="NoReplicas", field=field, hint=hint)
     for pointer, group in groups_of(form, spec):
         found: Any = group
         for name in ("template", "spec", "containers"):  # an unknown replica type may have any shape
             found = found.get(name) if isinstance(found, dict) else None
         if not found:
-            field = f"/manifest/spec{pointer}/template/spec/containers"
+            field = f"/manifest/spec{form.place}{pointer}/template/spec/containers"
             message = _("{field} is missing: a replica needs a container.", field=in_words(field))
             raise ManifestError(message, code="NoContainer", field=field)
         if form.listed_by and form.listed_by not in group:

@@ -9,7 +9,7 @@ Annotations
 ``jupyterlab-t9kjob/rerun-of``              uid of the job that this job repeats
 ``jupyterlab-t9kjob/stopped``               time and user of a stop: the job is paused, and counts as ended
 ``jupyterlab-t9kjob/paused``                time and user of a pause from a lab
-``jupyterlab-t9kjob/ran``                   the job ran before its last pause (Indexed Jobs, whose status forgets it)
+``jupyterlab-t9kjob/ran``                   the job ran before its last pause (Jobs, JobSets: their status forgets it)
 ``jupyterlab-t9kjob/reminded``              deadline at which a change made the controller reconcile the job
 ``jupyterlab-t9kjob/sweep``                 the job's place in its sweep (`core.sweep`)
 ``jupyterlab-t9kjob/sweep-lease``           lab that starts the next jobs of the sweep, and until when
@@ -24,7 +24,8 @@ Annotations
 Labels
 ------
 ============================  ================================================================================
-``jupyterlab-t9kjob/engine``  engine of an Indexed Job; other programs make Jobs too, and they are not listed
+``jupyterlab-t9kjob/engine``  engine of an Indexed Job or a JobSet; other programs make such objects too, and theirs are
+                              not listed
 ============================  ================================================================================
 
 Environment variables of the training container

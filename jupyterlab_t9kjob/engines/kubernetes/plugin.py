@@ -8,6 +8,7 @@ from .cluster.connection import Cluster
 from .cluster.settings import Settings
 from .engine import KubernetesEngine
 from .objects.indexed_job import IndexedJob
+from .objects.jobset.jobset import JobSet
 from .objects.kinds import JobKind
 from .objects.kubeflow import Kubeflow
 from .objects.t9k import T9k
@@ -27,6 +28,11 @@ def make_trainer(context: EngineContext) -> Engine | None:
 def make_kubeflow(context: EngineContext) -> Engine | None:
     """Make the engine for PyTorchJobs of Kubeflow; None if the trait `kubernetes` is off."""
     return _make(Kubeflow(), context)
+
+
+def make_jobset(context: EngineContext) -> Engine | None:
+    """Make the engine for JobSets; None if the trait `kubernetes` is off."""
+    return _make(JobSet(), context)
 
 
 def make_indexed_job(context: EngineContext) -> Engine | None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
+from jupyterlab_t9kjob.engines.kubernetes.objects.jobset.jobset import JobSet
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as reading
@@ -65,6 +66,20 @@ INDEXED_JOB = {
         "conditions": [{"type": "Suspended", "status": "True", "lastTransitionTime": "2026-11-21T10:00:00Z"}],
     },
 }
+JOBSET = {
+    "metadata": {"name": "x", "uid": "u", "annotations": {"jupyterlab-t9kjob/ran": "true"}},
+    "spec": {
+        "suspend": True,
+        "failurePolicy": {"maxRestarts": 2},
+        "replicatedJobs": [{"name": "worker", "replicas": 1, "template": {"spec": INDEXED_JOB["spec"]}}],
+    },
+    "status": {
+        "restarts": 1,
+        "restartsCountTowardsMax": 1,
+        "replicatedJobsStatus": [{"name": "worker", "ready": 1}],
+        "conditions": [{"type": "Suspended", "status": "True", "lastTransitionTime": "2026-11-21T10:00:00Z"}],
+    },
+}
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -92,8 +107,13 @@ def spoilt(draw: st.DrawFn, good: list[Any]) -> Any:
 
 @pytest.mark.parametrize(
     ("kind", "good"),
-    [(T9k(), [T9K_JOB]), (Kubeflow(), [moment["job"] for moment in SEEN]), (IndexedJob(), [INDEXED_JOB])],
-    ids=["t9k", "kubeflow", "indexed-job"],
+    [
+        (T9k(), [T9K_JOB]),
+        (Kubeflow(), [moment["job"] for moment in SEEN]),
+        (IndexedJob(), [INDEXED_JOB]),
+        (JobSet(), [JOBSET]),
+    ],
+    ids=["t9k", "kubeflow", "indexed-job", "jobset"],
 )
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
@@ -127,3 +147,4 @@ def test_nothing_breaks_the_reading_of_a_pod(pod: Any) -> None:
     T9k().owner_of(pod)
     Kubeflow().owner_of(pod)
     IndexedJob().owner_of(pod)
+    JobSet().job_name_of(pod)

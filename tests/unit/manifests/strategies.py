@@ -155,7 +155,7 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
         for group in types:
             group.pop("entrypoint", None)
     elastic = None
-    if kind in ("job", "trainjob"):
+    if kind in ("job", "jobset", "trainjob"):
         types = types[:1]
     elif torchrun and draw(st.booleans()):
         types = types if kind == "t9k" else types[:1]

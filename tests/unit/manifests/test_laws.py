@@ -35,7 +35,7 @@ contexts = st.builds(
 )
 
 
-@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job", "trainjob"])
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job", "jobset", "trainjob"])
 @slow
 @given(data=st.data())
 def test_a_spec_survives_its_manifest(kind: Kind, data: st.DataObject) -> None:
@@ -63,7 +63,7 @@ def test_a_spec_survives_the_older_spelling(data: st.DataObject) -> None:
     assert parse(manifest).spec == spec
 
 
-@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job", "trainjob"])
+@pytest.mark.parametrize("kind", ["t9k", "kubeflow", "job", "jobset", "trainjob"])
 @slow
 @given(data=st.data())
 def test_yaml_reads_back_as_the_same_manifest(kind: Kind, data: st.DataObject) -> None:
@@ -136,6 +136,9 @@ def _settled(manifest: dict[str, Any]) -> dict[str, Any]:
     if manifest["kind"] == "Job":
         _settle_job(spec, ours)
         return manifest
+    if manifest["kind"] == "JobSet":
+        _settle_jobset(spec, ours)
+        return manifest
     kubeflow = manifest["kind"] == "PyTorchJob"
     policy = spec.setdefault("runPolicy", {})
     policy.setdefault("backoffLimit", 2**31 - 1 if kubeflow else 3)
@@ -157,6 +160,20 @@ def _settled(manifest: dict[str, Any]) -> dict[str, Any]:
         ]:
             _settle_container(container, ours, bool(torchrun.get("enabled")))
     return manifest
+
+
+def _settle_jobset(spec: dict[str, Any], ours: list[str]) -> None:
+    """Leave out what the API server and the webhook add to a JobSet."""
+    order = {"startupPolicyOrder": "AnyOrder"}
+    defaults = {"startupPolicy": order, "successPolicy": {"operator": "All"}, "suspend": False}
+    for name in [name for name, default in defaults.items() if spec.get(name) == default]:
+        del spec[name]
+    spec["network"].pop("publishNotReadyAddresses", None)
+    spec["failurePolicy"].pop("restartStrategy", None)
+    for job in spec["replicatedJobs"]:
+        job.pop("groupName", None)
+        job["template"].pop("metadata", None)
+        _settle_job(job["template"]["spec"], ours)
 
 
 def _settle_job(spec: dict[str, Any], ours: list[str]) -> None:

@@ -47,10 +47,10 @@ def test_every_engine_says_of_every_capability_whether_it_has_it() -> None:
 
 
 GROUP = "/spec/replica_specs/0"
-BOTH = {"kubeflow": "error", "job": "error", "trainjob": "error"}
+BOTH = {"kubeflow": "error", "job": "error", "jobset": "error", "trainjob": "error"}
 ALL_BUT_T9K = {**BOTH, "local": "error"}
-HINTS = {"kubeflow": "hint", "job": "hint", "trainjob": "hint", "local": "hint"}
-FIXED = {"job": "error", "trainjob": "error", "local": "error"}
+HINTS = {"kubeflow": "hint", "job": "hint", "jobset": "hint", "trainjob": "hint", "local": "hint"}
+FIXED = {"job": "error", "jobset": "error", "trainjob": "error", "local": "error"}
 # What a kind of manifest can't express, and the level of the check that says so.
 CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"replica_specs": [{"scaling_weight": 1}]}, HINTS, f"{GROUP}/scaling_weight"),

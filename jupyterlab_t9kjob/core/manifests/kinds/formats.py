@@ -71,6 +71,9 @@ class Format:
     single
         True if `replicas` is the pod template of the only replica type. False if it is a list, or an object, of types
         that have a field ``template`` each.
+    place
+        JSON pointer, in the object's spec as a cluster has it, to the object with the field `replicas`; empty if that
+        is the spec itself.
     training
         Required name of the training container; None if any name is allowed.
     build, canonical, read, templates
@@ -125,6 +128,7 @@ class Format:
     put_templates: Callable[[Patch, Patch, JobSpec], dict[str, Patch]]
     listed_by: str | None = None
     single: bool = False
+    place: str = ""
     problems: Callable[[JobSpec, Any], Iterable[Check]] = _no_problem
     unsayable: Callable[[dict[str, Any], JobSpec, Any], Iterable[Check]] = _all_sayable
     own_options: tuple[str, ...] = ()

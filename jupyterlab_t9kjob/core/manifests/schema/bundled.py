@@ -34,6 +34,14 @@ _DESCRIPTIONS: Final[dict[str, Text]] = {
     "spec.trainer": _("What the training container runs, and on how many nodes."),
     "spec.trainer.numNodes": _("Number of nodes, each with one pod."),
     "spec.trainer.numProcPerNode": _("Processes on each node."),
+    "spec.replicatedJobs": _("Jobs that are started together, and together again after a failure."),
+    "spec.replicatedJobs[].name": _("Name of the Jobs in this JobSet."),
+    "spec.replicatedJobs[].replicas": _("Number of Jobs that are made from this template."),
+    "spec.replicatedJobs[].template": _("Template from which the Jobs are created."),
+    "spec.failurePolicy": _("What happens when a Job of the JobSet fails."),
+    "spec.failurePolicy.maxRestarts": _("Number of restarts after which the job fails."),
+    "spec.successPolicy": _("Which Jobs have to succeed."),
+    "spec.network": _("Gives the pods names through a headless Service, so that they find each other."),
     "spec.completionMode": _("“Indexed” gives each replica an index, from which its rank follows."),
     "spec.completions": _("Number of replicas that the job has."),
     "spec.parallelism": _("Number of replicas that run at the same time."),
@@ -109,6 +117,7 @@ def described(path: str) -> Text | None:
     path
         Dotted path of the field in the manifest.
     """
+    path = path.replace("spec.replicatedJobs[].template.spec.", "spec.", 1)
     found = _DESCRIPTIONS.get(path)
     if found is None and _COMMON.match(path):
         found = _DESCRIPTIONS.get(f"*.{path.rsplit('.', 1)[-1]}")

@@ -69,7 +69,8 @@ class _Reader:
         if level > MOST_LEVELS or self.table.is_full:
             return self.table.anything
         schema, twin = self._resolved(schema, self._schemas), self._resolved(twin, self._core)
-        if path.endswith(".template") and not twin and TEMPLATE in self._core:
+        # The template in a list of Jobs is that of a Job.
+        if path.endswith(".template") and not path.endswith("Jobs[].template") and not twin and TEMPLATE in self._core:
             twin = self._core[TEMPLATE]
         preserves = schema.get(_PRESERVES) is True
         if not schema.get("properties") and not schema.get("additionalProperties") and not schema.get("items"):

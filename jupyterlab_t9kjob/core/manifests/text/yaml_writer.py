@@ -16,7 +16,7 @@ _FIRST: Final = (
     "runtimeRef", "numNodes", "numProcPerNode", "trainer", "manager", "targetJobs",
     "torchrunConfig", "nprocPerNode", "elastic", "elasticPolicy", "replicaSpecs", "pytorchReplicaSpecs",
     "Master", "Worker",
-    "replicas", "restartPolicy", "scalingWeight", "template",
+    "replicatedJobs", "replicas", "restartPolicy", "scalingWeight", "template",
     "image", "imagePullPolicy", "workingDir", "command", "args", "env", "value", "valueFrom", "ports", "resources",
     "limits", "requests", "cpu", "memory",
     "volumeMounts", "mountPath", "subPath", "readOnly",

@@ -147,7 +147,7 @@ def why_unusable(kind: JobKind, version: str | None, permissions: Iterable[Mappi
 def is_watched(kind: JobKind, permissions: Mapping[str, Capability]) -> bool:
     """Return True if the jobs of a kind are watched in a namespace.
 
-    A kind that every cluster has is not watched by an account that neither sees nor creates its jobs.
+    A kind that other programs use too is not watched by an account that neither sees nor creates its jobs.
 
     Parameters
     ----------

@@ -22,9 +22,9 @@ class NamedJobs:
     def __init__(self) -> None:
         self._by_key: dict[str, _Named] = {}
         self._by_uid: dict[str, _Named] = {}
-        # Creation times of pods by uid, by the key of their job.
+        # Creation times of pods by uid, by the key of their job; a pod may name a job of each of several kinds.
         self._waiting: dict[str, dict[str, float]] = {}
-        self._key_of: dict[str, str] = {}
+        self._keys_of: dict[str, set[str]] = {}
 
     def add(self, engine: str, manifest: Json) -> list[str]:
         """Add a job; return the uids of the pods that have waited for it.
@@ -43,7 +43,7 @@ class NamedJobs:
         self._by_key[job.key] = self._by_uid[uid] = job
         found = self._waiting.pop(job.key, {})
         for pod in found:
-            del self._key_of[pod]
+            self._keys_of[pod].discard(job.key)
         return [pod for pod, created in found.items() if created >= job.created]
 
     def forget(self, uid: str) -> None:
@@ -68,14 +68,13 @@ class NamedJobs:
         job = self._by_key.get(key)
         if job is None:
             self._waiting.setdefault(key, {})[uid] = created
-            self._key_of[uid] = key
+            self._keys_of.setdefault(uid, set()).add(key)
             return None
         return job.uid if created >= job.created else None
 
     def drop(self, pod: str) -> None:
         """Remove a pod that waits, by its uid."""
-        key = self._key_of.pop(pod, None)
-        if key is not None:
+        for key in self._keys_of.pop(pod, ()):
             pods = self._waiting[key]
             del pods[pod]
             if not pods:

@@ -298,11 +298,14 @@ class NamespaceWatch:
 
     def _event_changed(self, before: Json | None, after: Json | None) -> None:
         event = after or before or {}
-        about = uid_of(event)  # the object that the event is about
+        about = {uid_of(event)}  # the object that the event is about, and jobs to which the object may belong
         for sink in self._sinks.values():
             if isinstance(sink.kind, NamesJobs) and (name := sink.kind.job_named_in(event)) is not None:
-                about = named_key(sink.kind.engine, name)
-        uid = event["metadata"]["uid"]
+                about.add(named_key(sink.kind.engine, name))
+        for each in about:
+            self._event_of(each, event["metadata"]["uid"], after)
+
+    def _event_of(self, about: str, uid: str, after: Json | None) -> None:
         if after is None:
             events = self._events_of.get(about, {})
             events.pop(uid, None)

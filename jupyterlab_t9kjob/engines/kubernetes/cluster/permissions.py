@@ -11,7 +11,7 @@ from ....core.checks import Capability
 from ....core.manifests.names import KUEUE, T9K_SCHEDULER
 from ....core.translation import Text, _, sentences
 from ..client.api import ApiError, KubeApi, Unreachable
-from ..objects.kinds import JobKind, SharedKind
+from ..objects.kinds import HasCompanions, JobKind
 from .queue_objects import OBJECTS
 
 AT_A_TIME = 6
@@ -196,7 +196,7 @@ def job_permissions(kind: JobKind) -> dict[str, Permission]:
         name: Permission(verb, kind.group, kind.plural, missing.with_params(kinds=f"{kind.kind}s"))
         for name, (verb, missing) in verbs.items()
     }
-    return {**found, "create_services": _CREATE_SERVICES} if isinstance(kind, SharedKind) else found
+    return {**found, "create_services": _CREATE_SERVICES} if isinstance(kind, HasCompanions) else found
 
 
 class Permissions:

@@ -193,6 +193,12 @@ def _queue_of(snapshot: JobSnapshot) -> str | None:
     return snapshot.job.size.queue if snapshot.job.size is not None else None
 
 
+def _recorded_restarts(kind: JobKind, job: TrackedJob) -> int:
+    """Return the number of restarts in the attempts of a job's replicas; see `JobKind.together`."""
+    counts = map(restarts_of, job.attempts.values())
+    return max(counts, default=0) if kind.together else sum(counts)
+
+
 def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
     """Return the fields that a row and the full job have in common."""
     job, state, size = snapshot.job, snapshot.state, snapshot.job.size
@@ -218,7 +224,7 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
         "ran_seconds": ran,
         "running_since": since if job.present and not ended else None,
         "attempt": max((attempts[-1]["number"] for attempts in job.attempts.values() if attempts), default=1),
-        "restarts": max(state.restarts, sum(map(restarts_of, job.attempts.values()))),
+        "restarts": max(state.restarts, _recorded_restarts(kind, job)),
         "replicas": len(snapshot.replicas) or len(job.attempts) or (size.replicas if size is not None else 1),
         "nodes": _nodes(snapshot),
         "replicas_running": sum(map(is_running, snapshot.replicas)) if job.present else 0,

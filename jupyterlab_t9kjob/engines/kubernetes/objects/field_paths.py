@@ -51,6 +51,8 @@ _FIELDS: Final = {
     "/spec/(?:runPolicy/)?suspend": "/spec/paused",
     "/spec/(?:completions|parallelism)": "/spec/replica_specs/0/replicas",
     "/spec/podFailurePolicy": "/spec/replica_specs/0/restart_policy",
+    "/spec/failurePolicy": "/spec/run_policy/backoff_limit",
+    r"/spec/replicatedJobs/\d+/name": "/spec/name",  # The names of Jobs and pods begin with that of the JobSet.
     "/spec/runPolicy/schedulingPolicy/queue": "/spec/scheduling/queue",
     "/spec/runMode/pause/resumeSpecs": "/spec/resume",
     "/spec/runMode/pause": "/spec/paused",
@@ -82,6 +84,10 @@ _OF_REPLICAS: Final = {
 _REPLICAS: Final = re.compile(
     r"/spec(?:/replicaSpecs/(?P<index>\d{1,4})|/pytorchReplicaSpecs/(?P<role>\w+)|(?=/template/))(?P<rest>/.*)"
 )
+
+
+_OF_A_JOBSET: Final = re.compile(r"^/spec/replicatedJobs/0/template(?=/spec/)")
+"""The way to the first Job of a JobSet, whose fields are those of an Indexed Job."""
 
 
 def pointer_of(field: str, manifest: Json | None) -> str:
@@ -127,7 +133,7 @@ def field_of(pointer: str, manifest: Json | None) -> str | None:
     manifest
         The manifest; None if it is not known.
     """
-    path = pointer.removeprefix("/manifest")
+    path = _OF_A_JOBSET.sub("", pointer.removeprefix("/manifest"), 1)
     for pattern, field in _FIELDS.items():
         if re.match(rf"{pattern}(?:/|$)", path):
             return field

@@ -52,6 +52,7 @@ class IndexedJob:
     engine: EngineName = "indexed-job"
     manifests: Kind = "job"
     dialects = False
+    together = False
     facts = facts_of(
         "job",
         KIND,
@@ -149,7 +150,7 @@ class IndexedJob:
         return None
 
     def companions(self, manifest: Json) -> list[Json]:
-        """Return the headless Service that gives the replicas their names; the parameters are those of `SharedKind`.
+        """Return the headless Service that gives the replicas their names; the parameters are those of `HasCompanions`.
 
         A job with one replica needs no Service, nor does a job whose pods use a Service that exists already.
         """

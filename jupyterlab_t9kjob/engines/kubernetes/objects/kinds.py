@@ -129,6 +129,8 @@ class JobKind(Protocol):
     manifests: Kind
     dialects: bool
     """True if the kind has had more than one spelling, which its schema tells."""
+    together: bool
+    """True if all replicas start again when one has failed: that is one restart of the job."""
     dialect: Any
     """Spelling that the cluster uses; None for kinds with one spelling."""
     label: Text
@@ -197,7 +199,7 @@ class JobKind(Protocol):
 
 @runtime_checkable
 class SharedKind(JobKind, Protocol):
-    """A kind that every cluster has and that other programs use too: only the objects with a label are jobs.
+    """A kind whose objects other programs make too: only the objects with a label are jobs.
 
     An account without permissions on such a kind does not miss anything, so the engine is unavailable and its objects
     are not watched.
@@ -207,6 +209,11 @@ class SharedKind(JobKind, Protocol):
     label_value: str
     least_version: tuple[int, int]
     """First version of Kubernetes in which jobs of the kind work."""
+
+
+@runtime_checkable
+class HasCompanions(JobKind, Protocol):
+    """A kind whose jobs need objects beside their own; they are created after the job and deleted with it."""
 
     def companions(self, manifest: Json) -> list[Json]:
         """Return the objects that a job needs beside its own, without their namespace and owner.

@@ -49,6 +49,7 @@ class Kubeflow:
     engine: EngineName = "kubeflow"
     manifests: Kind = "kubeflow"
     dialects = False
+    together = False
     facts = facts_of(
         "kubeflow",
         KIND,

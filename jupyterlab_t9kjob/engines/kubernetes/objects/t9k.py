@@ -78,6 +78,7 @@ class T9k:
     engine: EngineName = "t9k"
     manifests: Kind = "t9k"
     dialects = True
+    together = False
     facts = facts_of(
         "t9k",
         KIND,

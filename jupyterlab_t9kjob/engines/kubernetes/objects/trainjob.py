@@ -19,8 +19,8 @@ from ....core.translation import Text, _
 from ..client.api import Json
 from ..client.json_access import count, flag, moment, part, parts, text, whole
 from .events import kind_of, name_of
+from .jobset.pods import REPLICATED_JOB, jobset_of
 from .kinds import (
-    JOBSET,
     MOST_REPLICAS,
     ReplicaView,
     State,
@@ -36,7 +36,6 @@ from .kinds import (
 )
 from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, started_at
 
-_JOB_LABEL: Final = "jobset.sigs.k8s.io/replicatedjob-name"
 _OF_A_JOB: Final = re.compile(rf"(?P<name>.+)-(?:{NODE}|launcher|dataset-initializer|model-initializer)-\d+")
 """Name of a Job that a JobSet makes for a TrainJob."""
 _LONGEST: Final = 10 * 365 * 24 * 3600
@@ -56,6 +55,7 @@ class TrainJob:
     engine: EngineName = "trainer"
     manifests: Kind = "trainjob"
     dialects = True
+    together = False
     facts = EngineFacts(
         outlives_server=True,
         has_namespaces=True,
@@ -114,7 +114,7 @@ class TrainJob:
         """
         found: dict[str, dict[int, list[Json]]] = {NODE: {}}
         for pod in pods:
-            job, index = text(pod, "metadata", "labels", _JOB_LABEL), index_in(pod, COMPLETION_INDEX)
+            job, index = text(pod, "metadata", "labels", REPLICATED_JOB), index_in(pod, COMPLETION_INDEX)
             if job is not None and index is not None:
                 found.setdefault(job, {}).setdefault(index, []).append(pod)
         nodes = whole(manifest, "spec", "trainer", "numNodes")
@@ -139,16 +139,8 @@ class TrainJob:
         return None
 
     def job_name_of(self, pod: Json) -> str | None:
-        """Return the name of the TrainJob to which a pod belongs by its labels and the name of the Job that owns it."""
-        jobset, job = (text(pod, "metadata", "labels", label) for label in (JOBSET, _JOB_LABEL))
-        if jobset is None or job is None:
-            return None
-        for owner in parts(pod, "metadata", "ownerReferences"):
-            group = (text(owner, "apiVersion") or "").partition("/")[0]
-            if (group, text(owner, "kind"), owner.get("controller")) == ("batch", "Job", True):
-                name = (text(owner, "name") or "").rpartition("-")
-                return jobset if name[0] == f"{jobset}-{job}" and name[2].isdecimal() else None
-        return None
+        """Return the name of the TrainJob to which a pod belongs, which is that of its JobSet."""
+        return jobset_of(pod)
 
     def job_named_in(self, event: Json) -> str | None:
         """Return the name of the TrainJob whose JobSet or Job an event is about; None for other objects."""

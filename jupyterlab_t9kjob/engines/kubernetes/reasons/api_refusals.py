@@ -39,6 +39,7 @@ _THINGS: Final = {
     "pytorchjobs": "PyTorchJobs",
     "pytorchtrainingjobs": "PyTorchTrainingJobs",
     "trainjobs": "TrainJobs",
+    "jobsets": "JobSets",
     "pods/log": _("logs of pods"),
     "pods/exec": _("terminals in pods"),
     "persistentvolumeclaims": "PVCs",

@@ -16,7 +16,7 @@ from ....core.errors import Conflict, JobError, NotAllowed
 from ....core.translation import _, sentences
 from ..client.api import ApiError, Json, KubeApi, Unreachable
 from ..client.json_access import parts, text
-from ..objects.kinds import JobKind, SharedKind
+from ..objects.kinds import HasCompanions, JobKind
 from ..objects.text import quoted
 from ..reasons.job import refused
 from .submission import NO_DRY_RUN, STRICT
@@ -38,7 +38,7 @@ def companions_of(kind: JobKind, manifest: Json) -> list[Json]:
     manifest
         The job object, with its namespace.
     """
-    found = kind.companions(manifest) if isinstance(kind, SharedKind) else []
+    found = kind.companions(manifest) if isinstance(kind, HasCompanions) else []
     namespace = manifest["metadata"]["namespace"]
     return [{**one, "metadata": {**one["metadata"], "namespace": namespace}} for one in found]
 

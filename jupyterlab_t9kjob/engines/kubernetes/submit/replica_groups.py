@@ -77,7 +77,12 @@ def replicas_of(manifest: Json) -> Iterator[tuple[str, Json]]:
     if template := part(manifest, "spec", "template"):  # an Indexed Job
         replicas = count(manifest, "spec", "completions") or count(manifest, "spec", "parallelism") or 1
         yield _SINGLE, {"replicas": replicas, "template": template}
-    elif manifest.get("kind") == TRAINJOB:
+    for index, job in enumerate(parts(manifest, "spec", "replicatedJobs")):  # of a JobSet
+        fields, times = part(job, "template", "spec"), 1 if value(job, "replicas") is None else count(job, "replicas")
+        replicas = count(fields, "completions") or count(fields, "parallelism") or 1
+        pointer = f"/manifest/spec/replicatedJobs/{index}/template/spec"
+        yield pointer, {"replicas": times * replicas, "template": fields.get("template")}
+    if manifest.get("kind") == TRAINJOB:
         # A TrainJob has its pod template only in the form of its kind's own functions.
         spec = part(translate(manifest, INNER)[0], "spec")
         replicas = value(spec, "trainer", "numNodes")
@@ -111,7 +116,8 @@ class SubmittedJob:
 
     def replicas_field(self, group: ReplicaGroup) -> str | None:
         """Return the field with the number of a group's replicas."""
-        return self._field(f"{group.pointer}/{'completions' if group.pointer == _SINGLE else 'replicas'}")
+        of_job = group.pointer.endswith("/spec")  # rather than one of several types
+        return self._field(f"{group.pointer}/{'completions' if of_job else 'replicas'}")
 
     def pod_field(self, group: ReplicaGroup, name: str) -> str | None:
         """Return a field of a group's pods.

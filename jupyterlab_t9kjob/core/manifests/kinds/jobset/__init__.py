@@ -1,0 +1,1 @@
+"""JobSet of Kubernetes' batch working group: its declaration, and its conversion to and from a spec."""

@@ -1,0 +1,1 @@
+"""JobSet as a kind of job, and the pods of JobSets."""
