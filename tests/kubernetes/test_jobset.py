@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,11 +21,29 @@ from tests.kubernetes.test_indexed_job import IDLES, TRAIN, end, until_started, 
 from tests.kubernetes.test_rights import rules
 from tests.local.lab import Lab
 
-pytestmark = [pytest.mark.cluster, pytest.mark.usefixtures("trainer")]
+pytestmark = [pytest.mark.cluster]
 
 ENGINE = "jobset"
 ONLY = {ENGINE: JobSet}
 NAME = "jobset.sigs.k8s.io/jobset-name"
+
+
+def plain(name: str, image: str) -> dict[str, Any]:
+    """Return a suspended JobSet that is none of ours."""
+    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": image, "command": ["true"]}]}
+    jobs = [{"name": "worker", "template": {"spec": {"template": {"spec": pod}}}}]
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": name},
+        "spec": {"suspend": True, "replicatedJobs": jobs},
+    }
+
+
+@pytest.fixture(autouse=True)
+def webhook(trainer: None, kube: Kube, image: str) -> None:
+    """Wait until JobSet's webhook answers, which takes a while on a loaded machine."""
+    kube.ask("POST", kube.path("jobsets"), plain("asked", image), dryRun="All")
 
 
 def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Callable[..., Lab]) -> None:
@@ -103,14 +122,7 @@ async def test_how_jobs_end(kube: Kube, image: str, tmp_path: Path) -> None:
 
 @pytest.mark.asyncio
 async def test_names_and_jobs_of_others(kube: Kube, image: str, tmp_path: Path) -> None:
-    pod = {"restartPolicy": "Never", "containers": [{"name": "main", "image": image, "command": ["true"]}]}
-    jobs = [{"name": "worker", "template": {"spec": {"template": {"spec": pod}}}}]
-    theirs = {
-        "apiVersion": "jobset.x-k8s.io/v1alpha2",
-        "kind": "JobSet",
-        "metadata": {"name": "theirs"},
-        "spec": {"suspend": True, "replicatedJobs": jobs},
-    }
+    theirs = plain("theirs", image)
     uid = (await asyncio.to_thread(kube.create, "jobsets", theirs))["metadata"]["uid"]
     async with serving(kube, image, tmp_path, kinds=ONLY) as bench:
         engine = bench.engines[ENGINE]
