@@ -1,7 +1,9 @@
 /** Actions on a job, and the messages when it fails. */
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
+import path from 'path';
 import type { Job } from '../../src/api/types';
 import {
+  absolute,
   expect,
   jobTab,
   mainTab,
@@ -12,18 +14,22 @@ import {
   waitForPhase,
   writeFile
 } from './helpers/lab';
-import { COUNTS, FAILS, GREETS } from './helpers/scripts';
+import { COUNTS, FAILS, GREETS, SAVES } from './helpers/scripts';
 
 /** Submit a script and open its job. */
 async function open(
   page: IJupyterLabPageFixture,
   script: string,
-  processes: number | null = null
+  processes: number | null = null,
+  args: string[] = [],
+  more: object = {}
 ): Promise<Job> {
   await writeFile(page, 'mnist_ddp/train.py', script);
   const job = await submit(page, 'digits', {
     file: 'mnist_ddp/train.py',
-    processes
+    args,
+    processes,
+    more
   });
   await run(page, 't9kjob:open-job', { id: job.id });
   await expect(
@@ -93,6 +99,39 @@ test('a failure is told with rank, code and last line, and shown in the log', as
     await expect(mainTab(page, 'train.py')).toBeVisible();
     await expect(page.locator('#jp-main-statusbar')).toContainText('Ln 9');
   });
+});
+
+test('a job is run again from its checkpoint', async ({ page }) => {
+  const folder = path.dirname(await absolute(page, 'mnist_ddp/train.py'));
+  const { id } = await open(
+    page,
+    SAVES,
+    null,
+    ['--out', 'runs/digits/epoch-1.pt'],
+    { tensorboard: { log_dirs: [`${folder}/runs/digits`] } }
+  );
+  const job = jobTab(page);
+  await waitForPhase(page, id, 'Succeeded');
+  await job
+    .getByRole('button', { name: /^Run again from this checkpoint: .*epoch-1/ })
+    .click();
+  const form = page.getByRole('form', { name: 'Run train.py' });
+  await expect(form.getByLabel('Name', { exact: true })).toHaveValue(
+    'digits-1'
+  );
+  // The checkpoint is that of the old job; the outputs of the new job go to its own folder.
+  await expect(form.getByLabel('--resume', { exact: true })).toHaveValue(
+    /\/runs\/digits\/epoch-1\.pt$/
+  );
+  await expect(form.getByLabel('--out', { exact: true })).toHaveValue(
+    'runs/digits-1/epoch-1.pt'
+  );
+  await form.getByRole('button', { name: 'Submit', exact: true }).click();
+  await expect(job.locator('.jp-t9k-JobHeader')).toContainText('Succeeded at');
+  await job.getByRole('tab', { name: 'Logs' }).click();
+  await expect(job.getByRole('log')).toContainText(
+    'resumed from runs/digits/epoch-1.pt'
+  );
 });
 
 test('a job is paused and resumed', async ({ page }) => {

@@ -14,6 +14,23 @@ export const GREETS = `
 print("Hello from a job")
 `;
 
+/** Saves a checkpoint, or resumes from one. */
+export const SAVES = `
+import argparse
+import os
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--out")
+parser.add_argument("--resume")
+args = parser.parse_args()
+if args.resume:
+    with open(args.resume) as file:
+        print("resumed from", os.path.relpath(args.resume), file.read())
+os.makedirs(os.path.dirname(args.out), exist_ok=True)
+with open(args.out, "w") as file:
+    file.write("weights")
+`;
+
 /** Says nothing until it is ended. */
 export const SILENT = `
 import time
