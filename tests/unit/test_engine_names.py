@@ -51,7 +51,7 @@ def test_no_name_of_an_engine_is_compared() -> None:
 
 def kinds() -> Iterator[type]:
     """Yield the kinds of job objects, each of which has an engine."""
-    for module in pkgutil.iter_modules(objects.__path__, f"{objects.__name__}."):
+    for module in pkgutil.walk_packages(objects.__path__, f"{objects.__name__}."):
         for one in vars(import_module(module.name)).values():
             if isinstance(one, type) and isinstance(getattr(one, "facts", None), EngineFacts):
                 yield one
