@@ -11,6 +11,7 @@ sweep are active as may be at a time, the new job waits for its turn, as the swe
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -34,13 +35,13 @@ from ..core.evictions.model import (
     annotation_of,
 )
 from ..core.evictions.protocol import ContinuesEvicted
-from ..core.job import Job, JobSummary
+from ..core.job import CheckpointFile, Job, JobSummary
 from ..core.spec import JobSpec, numbered
 from ..core.sweep import with_member
 from ..core.system.tasks import spawn
 from ..core.translation import Text, _, _n
 from ..jobs.admission import Admit
-from ..jobs.checkpoints import checkpoints_of
+from ..jobs.checkpoints import MARGIN_SECONDS, checkpoints_of, folders_of
 from ..jobs.renaming import renamed
 from ..jobs.service import RERUN_TRIES, JobService
 from ..jobs.sweeps.runner import is_active
@@ -219,8 +220,10 @@ class Evictions:
     async def _newest(self, job: Job, resumption: Resumption) -> str | Text:
         """Return the newest checkpoint as the job sees it, or the sentence why there is none."""
         found = await checkpoints_of(job, self._root)
-        if found.newest is not None:
-            path = (await resumption.paths([found.newest], job, self._root, self._jobs.engines))[0]
+        others = await self._beside(job) if found.files else []
+        newest = next((file for file in found.files if not self._may_be_anothers(file, found.folders, others)), None)
+        if newest is not None:
+            path = (await resumption.paths([newest], job, self._root, self._jobs.engines))[0]
             return path if path is not None else NO_PATH
         if job.continues is not None:  # It was evicted before its own first checkpoint.
             return job.continues.checkpoint
@@ -228,7 +231,27 @@ class Evictions:
             return _("JupyterLab does not see the folders of the job, so its checkpoints are not known.")
         if not found.complete:
             return _("No checkpoint was found in the part of the job’s folders that was searched.")
+        if found.files:
+            return _("Other jobs may have written the checkpoints in its folders: they ran there at the same time.")
         return _("It has written no checkpoint that was found in its folders.")
+
+    def _may_be_anothers(self, file: CheckpointFile, folders: list[str], others: list[tuple[Job, list[str]]]) -> bool:
+        """Return True if another job that ran at a file's time has a folder that is as near to the file."""
+        since, until = file.time - MARGIN_SECONDS, file.time + MARGIN_SECONDS
+        nearest = _nearest(file.path, folders)
+        return any(_nearest(file.path, theirs) >= nearest for job, theirs in others if _ran(job, since, until))
+
+    async def _beside(self, job: Job) -> list[tuple[Job, list[str]]]:
+        """Return the other jobs that ran while a job did, with their folders as paths in the contents API."""
+        found = []
+        for other in await self._jobs.jobs():
+            if other.id == job.id or not _ran(other, job.started_at or 0, job.ended_at or time.time()):
+                continue
+            with contextlib.suppress(JobError):  # It was removed in the meantime.
+                whole = await self._jobs.job(other.id)
+                folders = map(self._root.api, folders_of(whole, self._root))
+                found.append((whole, [folder for folder in folders if folder is not None]))
+        return found
 
     async def _create(self, old: Job, engine: Engine, resumption: Resumption, fact: Continues) -> Job:
         """Create a job that resumes from a checkpoint, with the first free number at the end of the name."""
@@ -249,6 +272,17 @@ class Evictions:
             except Conflict:
                 taken.add(name)
         raise Conflict(_("No free name was found for a rerun of {job}.", job=old.name))
+
+
+def _ran(job: JobSummary, since: float, until: float) -> bool:
+    """Return True if a job ran at some time of a range."""
+    return job.started_at is not None and job.started_at <= until and (job.ended_at is None or job.ended_at >= since)
+
+
+def _nearest(file: str, folders: Sequence[str]) -> int:
+    """Return the length of the longest of the folders that contain a file; -1 if none does."""
+    inside = (folder for folder in folders if not folder or file.startswith(f"{folder}/"))
+    return max(map(len, inside), default=-1)
 
 
 def _must_wait(old: Job, jobs: Sequence[JobSummary]) -> bool:

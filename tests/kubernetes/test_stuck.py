@@ -83,6 +83,9 @@ async def terminal_of_a_rank(terminals: Terminals, job: Job) -> None:
         return output.decode().splitlines()
 
     listed = await terminals.listed(job.id, ShellSettings(("unused",)))
+    while sum(place.rank is not None for place in listed.places) < 4:  # their logs are found one by one
+        await asyncio.sleep(0.2)
+        listed = await terminals.listed(job.id, ShellSettings(("unused",)))
     assert sorted(place.rank for place in listed.places if place.rank is not None) == [0, 1, 2, 3]
     see = 'echo "$RANK $LOCAL_RANK $WORLD_SIZE"; [ -n "$TORCHELASTIC_RUN_ID" ] && pwd; '
     see += "command -v python3 || command -v python"
