@@ -5,10 +5,12 @@ answers what eager code asks it, and becomes the real one as soon as somebody as
 data come with it. The names are those of torch 2.13; with another version the worst case is the whole import.
 """
 
+import atexit
 import gc
 import importlib.abc
 import importlib.machinery
 import sys
+import time
 from types import ModuleType, SimpleNamespace
 
 COMPILER = "torch._dynamo"
@@ -32,6 +34,16 @@ class WithoutCollections(importlib.abc.Loader):
         finally:
             gc.freeze()  # nor does the one at the end of the process
             gc.enable()
+        atexit.register(end_slowly)
+
+
+def end_slowly():
+    """Give the threads of a training the time that the whole of torch needs to end: else they abort it at times.
+
+    The reason is pytorch#179291.
+    """
+    if COMPILER in sys.modules:
+        time.sleep(1)
 
 
 class Compiler(ModuleType):
