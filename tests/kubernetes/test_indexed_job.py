@@ -63,12 +63,11 @@ def until_started(volume: Volume) -> None:
         each.unlink()
 
 
-def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Callable[..., Lab]) -> None:
-    """From the form to the model, through a pause, a killed pod and a deletion."""
-    lab = start_lab(kubernetes_owner="tester")
-    lab.until_available(ENGINE)
+def submit_training(lab: Lab, engine: str, volume: Volume, image: str) -> dict[str, Any]:
+    """Submit the filled form of `TRAIN` for two replicas of two ranks; return the job."""
+    lab.until_available(engine)
     (volume.path / "train.py").write_text(TRAIN)
-    filled = lab.ask("POST", "launch", "prefill", body={"path": "train.py", "engine": ENGINE})
+    filled = lab.ask("POST", "launch", "prefill", body={"path": "train.py", "engine": engine})
     assert filled.status == 200, filled.body
     small = {"cpu": {"request": "50m"}, "memory": {"request": "128Mi"}}
     spec = filled.json["spec"] | {
@@ -76,17 +75,37 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
         "replica_specs": [{"type": "worker", "replicas": 2, "restart_policy": "OnFailure", "resources": small}],
         "torchrun": {"proc_per_node": 2},
     }
-    made = lab.ask("POST", "jobs", body={"engine": ENGINE, "spec": spec, "request_id": "two-nodes", "path": "train.py"})
+    made = lab.ask("POST", "jobs", body={"engine": engine, "spec": spec, "request_id": "two-nodes", "path": "train.py"})
     assert made.status == 201, made.body
-    job, name = made.json["id"], made.json["name"]
-    assert kube.find("services", name)["metadata"]["ownerReferences"][0]["uid"] == made.json["uid"]
-    until_started(volume)
+    job: dict[str, Any] = made.json
+    return job
 
+
+def pause_and_resume(lab: Lab, job: str) -> None:
     assert lab.ask("POST", "jobs", job, "pause", body={}).status == 200
     lab.until(job, lambda seen: seen["phase"] == "Paused" and not seen["pending_action"])
     assert lab.ask("POST", "jobs", job, "resume", body={}).status == 200
     again = lab.until(job, lambda seen: seen["phase"] == "Running" and seen["replicas_running"] == 2)
     assert (again["attempt"], again["restarts"]) == (2, 0)
+
+
+def assert_trained(lab: Lab, job: str, volume: Volume) -> None:
+    """Look for the model, and for the lines of all ranks."""
+    assert (volume.path / "model.pt").stat().st_size
+    streams = lab.ask("GET", "jobs", job, "logs").json["streams"]
+    texts = "".join(lab.ask("GET", "jobs", job, "logs", each["id"]).body.decode() for each in streams)
+    assert all(f"rank {rank} of 4\n" in texts for rank in range(4)), texts
+
+
+def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Callable[..., Lab]) -> None:
+    """From the form to the model, through a pause, a killed pod and a deletion."""
+    lab = start_lab(kubernetes_owner="tester")
+    made = submit_training(lab, ENGINE, volume, image)
+    job, name = made["id"], made["name"]
+    assert kube.find("services", name)["metadata"]["ownerReferences"][0]["uid"] == made["uid"]
+    until_started(volume)
+
+    pause_and_resume(lab, job)
 
     # Both agents are in the rendezvous: that of the new pod has to be another one there.
     until_started(volume)
@@ -97,10 +116,7 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
     (volume.path / "go").touch()
     done = lab.until(job, lambda seen: seen["phase"] in ("Succeeded", "Failed"))
     assert done["phase"] == "Succeeded", done["reason"]
-    assert (volume.path / "model.pt").stat().st_size
-    streams = lab.ask("GET", "jobs", job, "logs").json["streams"]
-    texts = "".join(lab.ask("GET", "jobs", job, "logs", each["id"]).body.decode() for each in streams)
-    assert all(f"rank {rank} of 4\n" in texts for rank in range(4)), texts
+    assert_trained(lab, job, volume)
 
     assert lab.ask("DELETE", "jobs", job).status == 202
     kube.until("services", name, lambda found: found is None)

@@ -17,7 +17,15 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.trainjob import TrainJob
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube, Volume
-from tests.kubernetes.test_indexed_job import IDLES, TRAIN, end, until_started, without
+from tests.kubernetes.test_indexed_job import (
+    IDLES,
+    assert_trained,
+    end,
+    pause_and_resume,
+    submit_training,
+    until_started,
+    without,
+)
 from tests.kubernetes.test_rights import rules
 from tests.local.lab import Lab
 
@@ -49,26 +57,11 @@ def webhook(trainer: None, kube: Kube, image: str) -> None:
 def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Callable[..., Lab]) -> None:
     """From the form to the model, through a pause, a killed pod and a deletion."""
     lab = start_lab(kubernetes_owner="tester")
-    lab.until_available(ENGINE)
-    (volume.path / "train.py").write_text(TRAIN)
-    filled = lab.ask("POST", "launch", "prefill", body={"path": "train.py", "engine": ENGINE})
-    assert filled.status == 200, filled.body
-    small = {"cpu": {"request": "50m"}, "memory": {"request": "128Mi"}}
-    spec = filled.json["spec"] | {
-        "runtime": {"image": image, "pull_policy": "IfNotPresent"},
-        "replica_specs": [{"type": "worker", "replicas": 2, "restart_policy": "OnFailure", "resources": small}],
-        "torchrun": {"proc_per_node": 2},
-    }
-    made = lab.ask("POST", "jobs", body={"engine": ENGINE, "spec": spec, "request_id": "two-nodes", "path": "train.py"})
-    assert made.status == 201, made.body
-    job, name = made.json["id"], made.json["name"]
+    made = submit_training(lab, ENGINE, volume, image)
+    job, name = made["id"], made["name"]
     until_started(volume)
 
-    assert lab.ask("POST", "jobs", job, "pause", body={}).status == 200
-    lab.until(job, lambda seen: seen["phase"] == "Paused" and not seen["pending_action"])
-    assert lab.ask("POST", "jobs", job, "resume", body={}).status == 200
-    again = lab.until(job, lambda seen: seen["phase"] == "Running" and seen["replicas_running"] == 2)
-    assert (again["attempt"], again["restarts"]) == (2, 0)
+    pause_and_resume(lab, job)
     until_started(volume)
 
     (second,) = kube.list("pods", labels=f"{NAME}={name},{COMPLETION_INDEX}=1")
@@ -80,10 +73,7 @@ def test_two_nodes_train(kube: Kube, volume: Volume, image: str, start_lab: Call
     (volume.path / "go").touch()
     done = lab.until(job, lambda seen: seen["phase"] in ("Succeeded", "Failed"))
     assert (done["phase"], done["restarts"]) == ("Succeeded", 1), done["reason"]
-    assert (volume.path / "model.pt").stat().st_size
-    streams = lab.ask("GET", "jobs", job, "logs").json["streams"]
-    texts = "".join(lab.ask("GET", "jobs", job, "logs", each["id"]).body.decode() for each in streams)
-    assert all(f"rank {rank} of 4\n" in texts for rank in range(4)), texts
+    assert_trained(lab, job, volume)
     events = lab.ask("GET", "jobs", job, "events").json["events"]
     assert {(each["object"] or "").partition(" ")[0] for each in events} >= {"JobSet", "Job", "Pod"}
 

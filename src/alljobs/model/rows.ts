@@ -1,6 +1,7 @@
 /** Rows of the table: jobs in order, in groups and in sweeps. */
 import { JobSummary } from '../../api/types';
 import { isActive } from '../../jobs/phase';
+import { compareMembers } from '../../jobs/sweepOrder';
 import { CellValue, IJobColumn, ownerOf } from './columns';
 import { isProblem } from './facts';
 import { GroupKey, IOrder } from './view';
@@ -178,20 +179,11 @@ function pushTops(
       const isOpen = !folded.has(key);
       rows.push({ kind: 'sweep', key, id, name, jobs: members, isOpen });
       if (isOpen) {
-        const ordered = byNumber ? [...members].sort(compareNumbers) : members;
+        const ordered = byNumber ? [...members].sort(compareMembers) : members;
         ordered.forEach(member => rows.push(jobRow(member, true)));
       }
     }
   }
-}
-
-function compareNumbers(one: JobSummary, other: JobSummary): number {
-  const [a, b] = [one.sweep, other.sweep];
-  return a && b
-    ? a.number - b.number ||
-        a.round - b.round ||
-        one.created_at - other.created_at
-    : 0;
 }
 
 function sweepKey(group: string, id: string): string {

@@ -10,6 +10,7 @@ import {
   stateOf
 } from '../../jobs/phase';
 import { jobLabel } from '../../jobs/sentence';
+import { compareMembers } from '../../jobs/sweepOrder';
 
 /** The sections of the list in the order of display. */
 const SECTIONS = ['active', 'finished', 'deleted'] as const;
@@ -182,7 +183,7 @@ function rowsOf(
       return [{ kind: 'job', job, level: 2, ...place }];
     }
     const { id, name } = job.sweep;
-    const members = [...(sweeps.get(id) ?? [])].sort(byNumber);
+    const members = [...(sweeps.get(id) ?? [])].sort(compareMembers);
     const isFolded = folded.has(sweepKey(id));
     const head: Item = {
       ...{ kind: 'sweep', id, name, jobs: members, folded: isFolded },
@@ -194,15 +195,6 @@ function rowsOf(
     }));
     return isFolded ? [head] : [head, ...rows];
   });
-}
-
-function byNumber(a: JobSummary, b: JobSummary): number {
-  const [one, other] = [a.sweep, b.sweep];
-  return one && other
-    ? one.number - other.number ||
-        one.round - other.round ||
-        a.created_at - b.created_at
-    : 0;
 }
 
 /** Return the key under which the title of a sweep is folded. */

@@ -8,11 +8,11 @@ Fields and defaults: Kubernetes documentation, Jobs (completion mode, pod failur
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from ...spec import JobSpec, ReplicaSpec, RestartPolicy
+from ...spec import JobSpec, ReplicaSpec, RestartPolicy, Torchrun
 from ...translation import _
 from ..entrypoints import Argv, program_from_plain
 from ..model import Notes
@@ -28,7 +28,7 @@ from .launcher import (
     without_shell,
 )
 from .pod_template import build_template, compact
-from .template_reader import read_groups, read_metadata, read_template, whole
+from .template_reader import Part, read_groups, read_metadata, read_template, whole
 
 GROUP: Final = "batch"
 API_VERSION: Final = f"{GROUP}/v1"
@@ -63,41 +63,74 @@ _CONTAINER_DEFAULTS: Final = {"terminationMessagePath": "/dev/termination-log", 
 
 def build(spec: JobSpec) -> dict[str, Any]:
     """Return the manifest of a spec, without its `extra` and without our annotations and variables."""
-    policy, group, replicas = spec.run_policy, spec.replica_specs[0], spec.total_replicas
-    queue = spec.scheduling.queue
-    never = group.restart_policy == "Never"
-    by_code = group.restart_policy == "ExitCode"
-    template = build_template(spec, group, indexed_command(spec, _host(spec.name)))
-    for container in template["spec"]["containers"]:
-        container["env"] = [*world_env(_host(spec.name), replicas, container.get("env", [])), *container.get("env", [])]
-    pod = {"restartPolicy": "Never" if never or by_code else "OnFailure"}
-    if replicas > 1:
+    group, host = spec.replica_specs[0], _host(spec.name)
+    template = build_template(spec, group, indexed_command(spec, host))
+    add_world(template, host, spec.total_replicas)
+    pod = {"restartPolicy": "OnFailure" if group.restart_policy == "OnFailure" else "Never"}
+    if spec.total_replicas > 1:
         pod["subdomain"] = spec.name
     template["spec"] = {**pod, **template["spec"]}
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": compact({
-            "name": spec.name,
-            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {}), ENGINE: LABEL},
-            "annotations": dict(spec.annotations),
-        }),
+        "metadata": build_metadata(spec, {ENGINE: LABEL}),
         "spec": compact({
             "suspend": spec.paused or None,
-            "completionMode": "Indexed",
-            "completions": replicas,
-            "parallelism": replicas,
-            "backoffLimit": 0 if never else policy.backoff_limit,
-            "podFailurePolicy": {"rules": deepcopy(_FAILS)} if by_code else None,
-            # The job succeeds when its master does, as on the other engines.
-            "successPolicy": deepcopy(_SUCCESS),
-            # A pod that ends slowly still takes part in the training: with its successor there would be one too many.
-            "podReplacementPolicy": "Failed",
-            "activeDeadlineSeconds": policy.active_deadline_seconds,
-            "ttlSecondsAfterFinished": policy.ttl_seconds,
+            **job_fields(spec),
+            "ttlSecondsAfterFinished": spec.run_policy.ttl_seconds,
             "template": template,
         }),
     }  # fmt: skip
+
+
+def job_fields(spec: JobSpec) -> dict[str, Any]:
+    """Return the fields of a Job's ``spec`` that say how its pods run and end; None for those that it does not have."""
+    policy, restarts, replicas = spec.run_policy, spec.replica_specs[0].restart_policy, spec.total_replicas
+    return {
+        "completionMode": "Indexed",
+        "completions": replicas,
+        "parallelism": replicas,
+        "backoffLimit": 0 if restarts == "Never" else policy.backoff_limit,
+        "podFailurePolicy": {"rules": deepcopy(_FAILS)} if restarts == "ExitCode" else None,
+        # The job succeeds when its master does, as on the other engines.
+        "successPolicy": deepcopy(_SUCCESS),
+        # A pod that ends slowly still takes part in the training: with its successor there would be one too many.
+        "podReplacementPolicy": "Failed",
+        "activeDeadlineSeconds": policy.active_deadline_seconds,
+    }
+
+
+def build_metadata(spec: JobSpec, own: Mapping[str, str]) -> dict[str, Any]:
+    """Return the metadata of a job whose queue is Kueue's.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    own
+        Labels that the kind adds.
+    """
+    queue = spec.scheduling.queue
+    return compact({
+        "name": spec.name,
+        "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {}), **own},
+        "annotations": dict(spec.annotations),
+    })  # fmt: skip
+
+
+def add_world(template: dict[str, Any], host: str, replicas: int) -> None:
+    """Add the variables of `world_env` to the containers of a pod template.
+
+    Parameters
+    ----------
+    template
+        The pod template, which is changed.
+    host, replicas
+        See `world_env`.
+    """
+    for container in template["spec"]["containers"]:
+        own = container.get("env", [])
+        container["env"] = [*world_env(host, replicas, own), *own]
 
 
 def world_env(host: str, replicas: int, own: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -223,14 +256,12 @@ def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     spec = manifest["spec"]
     replicas = whole(spec.get("parallelism"), 1, 10_000) or 1
-    part = read_template(without_world(spec["template"], _host(manifest["metadata"]["name"]), replicas), None)
-    torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
-    part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
+    torchrun, part = read_part(spec["template"], _host(manifest["metadata"]["name"]), replicas, None, launcher=launcher)
     group = ReplicaSpec(type=TYPE, replicas=replicas, restart_policy=_read_policy(spec))
     fields = {**read_metadata(manifest), **read_groups([(group, part)])}
-    queue = fields["labels"].get(KUEUE_QUEUE)
-    own = {ENGINE, KUEUE_QUEUE} if queue else {ENGINE}
-    fields |= {
+    return {
+        **fields,
+        **read_queue(fields, own=(ENGINE,)),
         "torchrun": torchrun,
         "run_policy": {
             "backoff_limit": whole(spec.get("backoffLimit"), 0, MOST_BACKOFF) or 0,
@@ -238,10 +269,47 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
             "ttl_seconds": whole(spec.get("ttlSecondsAfterFinished"), 0),
         },
         "paused": spec.get("suspend", False),
-        "scheduling": {**fields["scheduling"], "queue": queue or None},
-        "labels": {name: value for name, value in fields["labels"].items() if name not in own},
     }
-    return fields
+
+
+def read_part(
+    template: dict[str, Any], host: str, replicas: int, training: str | None, *, launcher: bool
+) -> tuple[Torchrun | None, Part]:
+    """Return torchrun's settings, and the rest of a pod template with its program.
+
+    Parameters
+    ----------
+    template
+        The pod template.
+    host, replicas
+        See `world_env`.
+    training
+        See `pod_template.canonical_template`.
+    launcher
+        True if a torchrun command becomes settings.
+    """
+    part = read_template(without_world(template, host, replicas), training)
+    torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
+    part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
+    return torchrun, part
+
+
+def read_queue(fields: Mapping[str, Any], own: Collection[str] = ()) -> dict[str, Any]:
+    """Return the fields ``scheduling`` and ``labels`` of a job whose queue is Kueue's.
+
+    Parameters
+    ----------
+    fields
+        The fields of the spec, with all labels.
+    own
+        Labels that the kind has added.
+    """
+    queue = fields["labels"].get(KUEUE_QUEUE)
+    left_out = {*own, KUEUE_QUEUE} if queue else {*own}
+    return {
+        "scheduling": {**fields["scheduling"], "queue": queue or None},
+        "labels": {name: value for name, value in fields["labels"].items() if name not in left_out},
+    }
 
 
 def without_world(template: dict[str, Any], host: str, replicas: int) -> dict[str, Any]:

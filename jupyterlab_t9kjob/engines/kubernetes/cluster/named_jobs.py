@@ -43,7 +43,10 @@ class NamedJobs:
         self._by_key[job.key] = self._by_uid[uid] = job
         found = self._waiting.pop(job.key, {})
         for pod in found:
-            self._keys_of[pod].discard(job.key)
+            keys = self._keys_of[pod]
+            keys.discard(job.key)
+            if not keys:
+                del self._keys_of[pod]
         return [pod for pod, created in found.items() if created >= job.created]
 
     def forget(self, uid: str) -> None:

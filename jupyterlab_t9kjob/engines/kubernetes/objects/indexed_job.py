@@ -31,14 +31,14 @@ from .kinds import (
     holds,
     index_in,
     newest,
+    noted_pause,
     owner,
     reason_and_message,
-    resumed,
     since,
     stopped,
     training_name,
 )
-from .pods.pod import ended_at, goes_on, is_waiting, restarts, started_at
+from .pods.pod import ended_at, is_waiting, phase_of_suspended, restarts, started_at
 
 _NAME_LABEL: Final = "batch.kubernetes.io/job-name"
 # The first of a pair comes when the outcome is certain, the second when all pods have ended [Kubernetes 1.31].
@@ -131,15 +131,9 @@ class IndexedJob:
         return set()
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`.
-
-        The status of a suspended Job does not say that it ran, so an annotation does.
-        """
-        patch: Json = {"spec": {"suspend": on}}
-        if not on:
-            return resumed(patch)
+        """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`."""
         ran = any(count(manifest, "status", name) for name in ("ready", "failed", "succeeded"))
-        return {**patch, "metadata": {"annotations": {RAN: "true"}}} if ran else patch
+        return noted_pause(on=on, ran=ran)
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return None: Kubernetes runs no TensorBoard."""
@@ -199,9 +193,7 @@ def _phase(manifest: Json, found: dict[str, Json], replicas: Sequence[ReplicaVie
     if _first(found, _SUCCEEDED) is not None:
         return "Succeeded"
     if holds(found.get("Suspended")):
-        if any(map(goes_on, replicas)):  # Its pods are still ending.
-            return before if before in ("Pending", "Resuming") else "Running"
-        return "Paused"
+        return phase_of_suspended(replicas, before)
     if before == "Running" or _all_run(manifest, replicas):
         return "Running"
     return "Pending" if text(manifest, "metadata", "annotations", RAN) is None else "Resuming"

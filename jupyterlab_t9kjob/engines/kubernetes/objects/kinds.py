@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from ....core.engine.info import EngineFacts
 from ....core.job import EngineName, Phase, Progress
 from ....core.manifests import Kind
-from ....core.manifests.names import PAUSED, STOPPED
+from ....core.manifests.names import PAUSED, RAN, STOPPED
 from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
 from ....core.translation import Text
 from ..client.api import Json
@@ -281,6 +281,22 @@ def stopped(manifest: Json) -> bool:
 def resumed(patch: Json) -> Json:
     """Return the merge patch of a resume, which also removes the annotations of a pause and a stop."""
     return {**patch, "metadata": {"annotations": {STOPPED: None, PAUSED: None}}}
+
+
+def noted_pause(*, on: bool, ran: bool) -> Json:
+    """Return the merge patch that suspends or resumes a job whose status forgets that it ran: an annotation says so.
+
+    Parameters
+    ----------
+    on
+        True to suspend.
+    ran
+        True if the job runs, or ran before.
+    """
+    patch: Json = {"spec": {"suspend": on}}
+    if not on:
+        return resumed(patch)
+    return {**patch, "metadata": {"annotations": {RAN: "true"}}} if ran else patch
 
 
 def index_in(pod: Json | None, label: str) -> int | None:

@@ -30,7 +30,7 @@ from .kinds import (
     training_name,
     type_names,
 )
-from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, started_at
+from .pods.pod import ended_at, is_running, is_waiting, phase_of_suspended, restarts, started_at
 
 _TYPE_LABEL: Final = "training.kubeflow.org/replica-type"
 _INDEX_LABEL: Final = "training.kubeflow.org/replica-index"
@@ -183,9 +183,7 @@ def _phase(manifest: Json, replicas: Sequence[ReplicaView], before: Phase | None
         return "Succeeded"
     suspend, suspended = flag(manifest, "spec", "runPolicy", "suspend"), found.get("Suspended")
     if suspend and holds(suspended):
-        if any(map(goes_on, replicas)):  # Its pods are still ending.
-            return before if before in ("Pending", "Resuming") else "Running"
-        return "Paused"
+        return phase_of_suspended(replicas, before)
     if holds(found.get("Restarting")):
         return "Running"
     if holds(found.get("Running")) and (before == "Running" or _all_run(manifest, replicas)):

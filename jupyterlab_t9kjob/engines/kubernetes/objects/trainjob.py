@@ -34,7 +34,7 @@ from .kinds import (
     stopped,
     type_names,
 )
-from .pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, started_at
+from .pods.pod import are_running, ended_at, phase_of_suspended, restarts, started_at
 
 _OF_A_JOB: Final = re.compile(rf"(?P<name>.+)-(?:{NODE}|launcher|dataset-initializer|model-initializer)-\d+")
 """Name of a Job that a JobSet makes for a TrainJob."""
@@ -216,13 +216,11 @@ def _phase(manifest: Json, found: dict[str, Json], nodes: Sequence[ReplicaView],
         return "Succeeded"
     suspend, suspended = flag(manifest, "spec", "suspend"), found.get("Suspended")
     if suspend and holds(suspended):
-        if any(map(goes_on, nodes)):  # Its pods are still ending.
-            return before if before in ("Pending", "Resuming") else "Running"
-        return "Paused"
+        return phase_of_suspended(nodes, before)
     if all(node.pod is None for node in nodes):
         if not suspend and _ready(manifest):  # The account may not see the pods.
             return "Running"
-    elif not any(map(is_waiting, nodes)) or (before == "Running" and any(map(is_running, nodes))):
+    elif are_running(nodes, before):
         return "Running"
     # A job that was resumed has the condition Suspended with the status False.
     return "Pending" if suspended is None or suspend else "Resuming"

@@ -17,15 +17,24 @@ from typing import Any, Final
 
 from ....spec import JobSpec, ReplicaSpec, RestartPolicy
 from ....translation import _
-from ...entrypoints import program_from_plain
 from ...json_values import as_object, as_objects
 from ...model import Notes
-from ...names import ENGINE, KUEUE_QUEUE
+from ...names import ENGINE
 from .. import indexed_job
-from ..indexed_job import MOST_BACKOFF, RETRIED, TYPE, indexed_command, without_world, world_env
-from ..launcher import command_in, read_launched, read_launcher, without_shell
+from ..indexed_job import (
+    MOST_BACKOFF,
+    RETRIED,
+    TYPE,
+    add_world,
+    build_metadata,
+    indexed_command,
+    job_fields,
+    read_part,
+    read_queue,
+)
+from ..launcher import command_in, read_launched
 from ..pod_template import build_template, compact
-from ..template_reader import read_groups, read_metadata, read_template, whole
+from ..template_reader import read_groups, read_metadata, whole
 
 GROUP: Final = "jobset.x-k8s.io"
 VERSION: Final = "v1alpha2"
@@ -48,8 +57,6 @@ _DEFAULTS: Final = {
     "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
     "managedBy": f"{GROUP}/jobset-controller",
 }
-_OF_JOBSET: Final = ("suspend", "ttlSecondsAfterFinished", TEMPLATE)
-"""Fields of an Indexed Job that the JobSet has itself, or that are elsewhere in the inner form."""
 _JOB_DEFAULTS: Final = {"groupName": "default", "replicas": 1}
 
 
@@ -59,12 +66,9 @@ _JOB_DEFAULTS: Final = {"groupName": "default", "replicas": 1}
 def build(spec: JobSpec) -> dict[str, Any]:
     """Return the manifest of a spec in the inner form, without its `extra`, our annotations and our variables."""
     policy, group, host = spec.run_policy, spec.replica_specs[0], host_of(spec.name)
-    queue, by_code = spec.scheduling.queue, group.restart_policy == "ExitCode"
-    job = indexed_job.build(spec)["spec"]
+    by_code = group.restart_policy == "ExitCode"
     template = build_template(spec, group, indexed_command(spec, host))
-    for container in template["spec"]["containers"]:
-        own = container.get("env", [])
-        container["env"] = [*world_env(host, spec.total_replicas, own), *own]
+    add_world(template, host, spec.total_replicas)
     # The Job ends with its first failed pod. The JobSet does the rest.
     template["spec"] = {"restartPolicy": "Never", **template["spec"]}
     final = [
@@ -75,11 +79,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": compact({
-            "name": spec.name,
-            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {}), ENGINE: LABEL},
-            "annotations": dict(spec.annotations),
-        }),
+        "metadata": build_metadata(spec, {ENGINE: LABEL}),
         "spec": compact({
             "suspend": spec.paused or None,
             "network": {"enableDNSHostnames": True},
@@ -92,7 +92,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
                 "name": TYPE,
                 "replicas": 1,
                 "template": {"spec": compact({
-                    **{name: value for name, value in job.items() if name not in _OF_JOBSET},
+                    **job_fields(spec),
                     "backoffLimit": 0,
                     "podFailurePolicy": {"rules": deepcopy(_FAILS)} if by_code else None,
                 })},
@@ -185,14 +185,13 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     if "podFailurePolicy" in job:
         policy = "ExitCode"
     replicas = whole(job.get("parallelism"), 1, 10_000) or 1
-    part = read_template(without_world(spec[TEMPLATE], host_of(manifest["metadata"]["name"]), replicas), None)
-    torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
-    part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
+    host = host_of(manifest["metadata"]["name"])
+    torchrun, part = read_part(spec[TEMPLATE], host, replicas, None, launcher=launcher)
     group = ReplicaSpec(type=TYPE, replicas=replicas, restart_policy=policy)
     fields = {**read_metadata(manifest), **read_groups([(group, part)])}
-    queue = fields["labels"].get(KUEUE_QUEUE)
-    own = {ENGINE, KUEUE_QUEUE} if queue else {ENGINE}
-    return fields | {
+    return {
+        **fields,
+        **read_queue(fields, own=(ENGINE,)),
         "torchrun": torchrun,
         "run_policy": {
             "backoff_limit": restarts,
@@ -200,8 +199,6 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
             "ttl_seconds": whole(spec.get("ttlSecondsAfterFinished"), 0),
         },
         "paused": spec.get("suspend", False),
-        "scheduling": {**fields["scheduling"], "queue": queue or None},
-        "labels": {name: value for name, value in fields["labels"].items() if name not in own},
     }
 
 

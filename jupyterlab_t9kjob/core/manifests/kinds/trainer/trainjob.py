@@ -11,19 +11,16 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ....spec import JobSpec, ReplicaSpec
-from ...entrypoints import program_from_plain
 from ...model import Notes
-from ...names import CONTAINER, KUEUE_QUEUE
-from ..indexed_job import MOST_BACKOFF, TYPE, indexed_command, without_world, world_env
+from ...names import CONTAINER
+from ..indexed_job import MOST_BACKOFF, TYPE, add_world, build_metadata, indexed_command, read_part, read_queue
 from ..launcher import (
     canonical_command,
     command_in,
     read_launched,
-    read_launcher,
-    without_shell,
 )
 from ..pod_template import build_template, compact
-from ..template_reader import read_groups, read_metadata, read_template, whole
+from ..template_reader import read_groups, read_metadata, whole
 from .spelling import GROUP, KIND, NODE, TEMPLATE
 
 API_VERSION: Final = f"{GROUP}/v1alpha1"
@@ -41,21 +38,15 @@ __all__ = ["API_VERSION", "KIND", "TRAINING", "build", "canonical", "read", "tem
 
 def build(spec: JobSpec) -> dict[str, Any]:
     """Return the manifest of a spec in the style `TEMPLATE`, without its `extra` and our annotations and variables."""
-    group, replicas, queue = spec.replica_specs[0], spec.total_replicas, spec.scheduling.queue
-    template = build_template(spec, group, indexed_command(spec, _host(spec.name)))
+    replicas, host = spec.total_replicas, _host(spec.name)
+    template = build_template(spec, spec.replica_specs[0], indexed_command(spec, host))
     if spec.torchrun is None:
-        for container in template["spec"]["containers"]:
-            own = container.get("env", [])
-            container["env"] = [*world_env(_host(spec.name), replicas, own), *own]
+        add_world(template, host, replicas)
     processes = spec.torchrun.proc_per_node if spec.torchrun is not None else 1
     return {
         "apiVersion": API_VERSION,
         "kind": KIND,
-        "metadata": compact({
-            "name": spec.name,
-            "labels": {**spec.labels, **({KUEUE_QUEUE: queue} if queue else {})},
-            "annotations": dict(spec.annotations),
-        }),
+        "metadata": build_metadata(spec, {}),
         "spec": compact({
             "runtimeRef": {"name": RUNTIME},
             "suspend": spec.paused or None,
@@ -118,21 +109,15 @@ def _command(manifest: dict[str, Any]) -> tuple[Any, Any]:
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     spec, name = manifest["spec"], manifest["metadata"]["name"]
     replicas = whole(spec.get("trainer", {}).get("numNodes"), 1, 10_000) or 1
-    part = read_template(without_world(spec[TEMPLATE], _host(name), replicas), TRAINING)
-    torchrun, program = read_launcher(without_shell(part.argv), part.working_dir) if launcher else (None, None)
-    part.program = program if torchrun and program else program_from_plain(part.argv, part.working_dir)
+    torchrun, part = read_part(spec[TEMPLATE], _host(name), replicas, TRAINING, launcher=launcher)
     fields = {**read_metadata(manifest), **read_groups([(ReplicaSpec(type=TYPE, replicas=replicas), part)])}
-    labels = manifest["metadata"].get("labels", {})
-    queue = labels.get(KUEUE_QUEUE)
-    fields |= {
+    return {
+        **fields,
+        **read_queue(fields),
         "torchrun": torchrun,
         "run_policy": {"active_deadline_seconds": whole(spec.get("activeDeadlineSeconds"), 1, MOST_BACKOFF)},
         "paused": spec.get("suspend", False),
-        "scheduling": {**fields["scheduling"], "queue": queue or None},
     }
-    if queue:
-        fields["labels"] = {key: value for key, value in labels.items() if key != KUEUE_QUEUE}
-    return fields
 
 
 def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:

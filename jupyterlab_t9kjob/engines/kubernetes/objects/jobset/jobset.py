@@ -28,14 +28,14 @@ from ..kinds import (
     holds,
     index_in,
     newest,
+    noted_pause,
     reason_and_message,
-    resumed,
     since,
     stopped,
     training_name,
     type_names,
 )
-from ..pods.pod import ended_at, goes_on, is_running, is_waiting, restarts, started_at
+from ..pods.pod import are_running, ended_at, phase_of_suspended, restarts, started_at
 from .pods import JOB_INDEX, REPLICATED_JOB, jobset_of
 
 _CONDITION_OF: Final[dict[Phase, str]] = {"Paused": "Suspended", "Succeeded": "Completed", "Failed": "Failed"}
@@ -155,14 +155,8 @@ class JobSet:
         return set()
 
     def pause(self, manifest: Json, *, on: bool) -> Json:
-        """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`.
-
-        The status of a suspended JobSet does not say that it ran, so an annotation does.
-        """
-        patch: Json = {"spec": {"suspend": on}}
-        if not on:
-            return resumed(patch)
-        return {**patch, "metadata": {"annotations": {RAN: "true"}}} if _ready(manifest) else patch
+        """Return the merge patch that suspends or resumes a job; the parameters are those of `JobKind.pause`."""
+        return noted_pause(on=on, ran=_ready(manifest))
 
     def tensorboard_url(self, manifest: Json) -> str | None:
         """Return None: JobSet runs no TensorBoard."""
@@ -219,13 +213,11 @@ def _phase(manifest: Json, found: dict[str, Json], replicas: Sequence[ReplicaVie
     if holds(found.get("Completed")):
         return "Succeeded"
     if holds(found.get("Suspended")):
-        if any(map(goes_on, replicas)):  # Its pods are still ending.
-            return before if before in ("Pending", "Resuming") else "Running"
-        return "Paused"
+        return phase_of_suspended(replicas, before)
     if all(replica.pod is None for replica in replicas):
         if _ready(manifest) and not flag(manifest, "spec", "suspend"):  # The account may not see the pods.
             return "Running"
-    elif not any(map(is_waiting, replicas)) or (before == "Running" and any(map(is_running, replicas))):
+    elif are_running(replicas, before):
         return "Running"
     again = count(manifest, "status", "restarts") or text(manifest, "metadata", "annotations", RAN) is not None
     return "Resuming" if again else "Pending"

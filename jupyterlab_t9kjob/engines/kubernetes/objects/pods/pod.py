@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from .....core.job import Pod, PodMount
+from .....core.job import Phase, Pod, PodMount
 from .....core.spec import Device
 from .....core.translation import Text, _, listing
 from ...client.api import Json
@@ -167,6 +167,32 @@ def asked_to_end(pod: Json | None) -> float | None:
 def is_waiting(replica: ReplicaView) -> bool:
     """Return True if a replica has no pod, or its pod has not started yet."""
     return replica.pod is None or text(replica.pod, "status", "phase") not in ("Running", *_ENDED)
+
+
+def are_running(replicas: Sequence[ReplicaView], before: Phase | None) -> bool:
+    """Return True if a job's replicas run: none waits, or some still do after they all have.
+
+    Parameters
+    ----------
+    replicas
+        The replicas.
+    before
+        Phase of the job until now; None if it is new.
+    """
+    return not any(map(is_waiting, replicas)) or (before == "Running" and any(map(is_running, replicas)))
+
+
+def phase_of_suspended(replicas: Sequence[ReplicaView], before: Phase | None) -> Phase:
+    """Return the phase of a job that is suspended: it is paused when its pods have ended.
+
+    Parameters
+    ----------
+    replicas, before
+        See `are_running`.
+    """
+    if any(map(goes_on, replicas)):
+        return before if before in ("Pending", "Resuming") else "Running"
+    return "Paused"
 
 
 def is_ready(replica: ReplicaView) -> bool:
