@@ -103,7 +103,8 @@ async def test_by_what_the_pods_print(
 
 async def test_without_torchrun(kube: Kube, image: str, tmp_path: Path) -> None:
     async with serving(kube, image, tmp_path) as bench:
-        program = """exec python -c 'import sys; sys.stdout.write("epoch 1\\n"); {}["loss"]'"""
+        # A container's runtime reads both pipes on its own, so it may swap what is written in the same millisecond.
+        program = """exec python -c 'import time; print("epoch 1"); time.sleep(1); {}["loss"]'"""
         job = await _until_told(bench, await bench.submit("t9k", bench.spec(program)))
         assert job.reason is not None
         assert job.reason.sentence == "The command failed with exit code 1: KeyError: 'loss'"

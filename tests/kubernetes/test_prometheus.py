@@ -308,7 +308,7 @@ async def test_the_time_without_a_lab_has_gpus_energy_and_findings(tmp_path: Pat
             service = ResourceService(Engines({"kubeflow": engine}))
             again = await view_of(service, TRAIN, is_whole)
             assert again.usage.energy_joules == pytest.approx(energy, rel=0.05)
-            assert len(again.times) == len(view.times)
+            assert again.times[: len(view.times)] == view.times
 
 
 async def test_an_ended_job_has_what_prometheus_has_of_it(tmp_path: Path) -> None:
