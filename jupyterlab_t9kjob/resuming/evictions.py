@@ -25,16 +25,9 @@ import anyio
 from ..contents_paths import ContentsRoot
 from ..core.engine.protocol import Engine
 from ..core.errors import Conflict, JobError
-from ..core.evictions.model import (
-    CONTINUED_SECONDS,
-    CONTINUES,
-    EVICTIONS,
-    MOST_CONTINUATIONS,
-    Continuation,
-    Continues,
-    annotation_of,
-)
+from ..core.evictions.model import CONTINUES, MOST_CONTINUATIONS, Continuation, Continues, annotation_of
 from ..core.evictions.protocol import ContinuesEvicted
+from ..core.evictions.undecided import is_evicted
 from ..core.job import CheckpointFile, Job, JobSummary
 from ..core.spec import JobSpec, numbered
 from ..core.sweep import with_member
@@ -58,29 +51,6 @@ SETTLE_SECONDS = 5.0
 LEASE_SECONDS = 60.0
 
 _PREFIX: Final = "evicted-"
-
-
-def is_evicted(job: JobSummary, now: float) -> bool:
-    """Return True for a job of this user that was evicted lately, and of which it is not decided what follows.
-
-    Parameters
-    ----------
-    job
-        The job.
-    now
-        The present time, in seconds since the epoch.
-    """
-    return (
-        job.phase == "Failed"
-        and job.mine
-        and not job.deleted
-        and job.pending_action is None
-        and job.continuation is None
-        and job.reason is not None
-        and job.reason.code in EVICTIONS
-        and job.ended_at is not None
-        and job.ended_at >= now - CONTINUED_SECONDS
-    )
 
 
 @dataclass
@@ -181,7 +151,10 @@ class Evictions:
         if not is_evicted(job, time.time()):
             return True
         continuation = await self._continued(job, self._jobs.engines.get(job.engine))
-        await engine.note_continuation(job.uid, continuation)
+        if (await self._jobs.job(ident)).continuation is None:
+            await engine.note_continuation(job.uid, continuation)
+        elif continuation.job is not None:  # Its sweep was stopped meanwhile.
+            await self._jobs.act(continuation.job, "stop")
         return True
 
     async def _continued(self, job: Job, engine: Engine) -> Continuation:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import logging
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
@@ -16,6 +17,9 @@ from ...core.code.model import CodeSource
 from ...core.engine.options import LeasesSweeps
 from ...core.engine.protocol import Engine
 from ...core.errors import Conflict, FieldError, JobError, NotFound
+from ...core.evictions.model import Continuation
+from ...core.evictions.protocol import ContinuesEvicted
+from ...core.evictions.undecided import is_evicted
 from ...core.job import Job, JobSummary
 from ...core.spec import JobSpec, Model, numbered
 from ...core.sweep import SweepMember, member_of, with_member
@@ -197,12 +201,25 @@ class SweepService:
 
     async def stop(self, ident: str) -> SweepResult:
         """Stop all jobs of a sweep, those that have not started first, so that none of them starts."""
-        members = [job for job in await self.members(ident) if "stop" in job.actions]
+        members = await self.members(ident)
         result = SweepResult(id=ident, jobs=[])
+        await self._end_continuations(members, result)
+        members = [job for job in members if "stop" in job.actions]
         for started in (False, True):
             chosen = [job for job in members if (job.started_at is not None) == started]
             await self._each(chosen, "stop", result)
         return result
+
+    async def _end_continuations(self, members: Sequence[JobSummary], result: SweepResult) -> None:
+        """Note on evicted jobs that no job continues them, and add what fails to `result`."""
+        for job in members:
+            engine = self._jobs.engines.get(job.engine)
+            if isinstance(engine, ContinuesEvicted) and is_evicted(job, time.time()):
+                try:
+                    if (await self._jobs.job(job.id)).spec.run_policy.resume_evicted:
+                        await engine.note_continuation(job.uid, Continuation(problem=_("Its sweep was stopped.")))
+                except JobError as error:
+                    result.problems.append(_problem(job.name, error))
 
     async def delete(self, ident: str, *, remove: bool) -> SweepResult:
         """End and delete all jobs of a sweep.

@@ -119,6 +119,44 @@ async def test_the_continuation_of_a_sweeps_job_takes_its_place_and_waits_for_it
     assert [job["id"] for job in stopped.json["jobs"]] == [new["id"]]
 
 
+async def test_a_sweep_that_is_stopped_is_not_continued(cluster: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster.write("work/train.py", RESUMES)
+    monkeypatch.setattr(evictions, "SETTLE_SECONDS", PATIENCE)
+    job = await submitted(cluster)
+    cluster.write(f"work/runs/{job.name}/a.pt", "")
+    cluster.t9k.change(job.uid, sweep=SweepMember(id="s1", name="lr", number=1, round=1, at_a_time=1, values={}))
+    end(cluster, job)
+    answer = await cluster.api("POST", "sweeps", "s1", "stop")
+    assert (answer.json["jobs"], answer.json["problems"]) == ([], [])
+    assert (await noted(cluster, job)).problem == "Its sweep was stopped."
+    assert (await cluster.api("GET", "jobs", job.id)).json["continuation"]["job"] is None
+
+
+async def test_a_sweep_that_is_stopped_while_its_job_is_continued(cluster: Place) -> None:
+    cluster.write("work/train.py", RESUMES)
+    job = await submitted(cluster)
+    cluster.t9k.change(job.uid, sweep=SweepMember(id="s1", name="lr", number=1, round=1, at_a_time=1, values={}))
+    cluster.write(f"work/runs/{job.name}/a.pt", "")
+    creating, stopped, ending = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    cluster.t9k.listen(lambda _id, seen: ending.set() if seen and seen.pending_action == "stopping" else None)
+    create = cluster.t9k.create
+
+    async def slowly(*args: Any, **more: Any) -> Job:
+        creating.set()
+        await stopped.wait()
+        return await create(*args, **more)
+
+    cluster.t9k.create = slowly  # type: ignore[method-assign]
+    end(cluster, job)
+    await asyncio.wait_for(creating.wait(), PATIENCE)
+    assert (await cluster.api("POST", "sweeps", "s1", "stop")).json["problems"] == []
+    stopped.set()
+    await asyncio.wait_for(ending.wait(), PATIENCE)
+    assert [seen.name for seen in cluster.t9k.known.values() if seen.pending_action == "stopping"] == ["train-2"]
+    assert (await noted(cluster, job)).problem == "Its sweep was stopped."
+    assert cluster.t9k.noted.empty()
+
+
 async def test_only_evictions_of_own_jobs_whose_box_is_set_are_continued(cluster: Place) -> None:
     cluster.write("work/train.py", RESUMES)
     cluster.write("work/runs/train-1/a.pt", "")
