@@ -51,6 +51,11 @@ _OPTIONS: Final = (
         type=click.Choice(["Always", "IfNotPresent", "Never"]),
         help=t(_("When images are pulled.")),
     ),
+    click.option(
+        "--training-runtime",
+        metavar="[NAMESPACE/]NAME",
+        help=t(_("Training runtime of a TrainJob; with the namespace for one of the job's namespace.")),
+    ),
     click.option("--kernel", help=t(_("Kernel whose Python runs the job, on this machine."))),
     click.option("--working-dir", type=click.Path(), help=t(_("Working directory of the job."))),
     click.option(

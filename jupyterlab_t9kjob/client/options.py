@@ -34,7 +34,7 @@ class JobOptions:
 
     Attributes
     ----------
-    name, kernel, image, working_dir, queue
+    name, kernel, image, training_runtime, working_dir, queue
         As in the form.
     args
         Arguments of the script. Options that the form fills in stay, unless they are given here.
@@ -80,6 +80,7 @@ class JobOptions:
     name: str | None = None
     kernel: str | None = None
     image: str | None = None
+    training_runtime: str | None = None
     working_dir: str | None = None
     queue: str | None = None
     args: Sequence[str] = ()
@@ -145,6 +146,9 @@ class JobOptions:
             document["args"] = with_arguments(spec.args, self.args, options)
         self._set_cluster_values(document)
         _set_given(document["runtime"], kernel=self.kernel, image=self.image)
+        if self.training_runtime is not None:
+            prefix, _slash, name = self.training_runtime.rpartition("/")
+            document["runtime"]["training_runtime"] = {"name": name, "in_namespace": bool(prefix)}
         _set_given(document["run_policy"], backoff_limit=self.restarts, active_deadline_seconds=self.deadline_seconds)
         _set_given(document, working_dir=self.working_dir)
         document["paused"] = document["paused"] or self.paused

@@ -20,7 +20,7 @@ FEATURES: Final = (
     "cluster_tensorboard", "deadline", "debug", "devices", "diagnostics", "elastic", "exec", "extra", "image", "mounts",
     "pause", "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts",
     "resume", "resume_command", "resume_evicted", "scaling_weight", "scheduling", "secrets", "security", "shm",
-    "skip_init", "source", "torchrun", "ttl",
+    "skip_init", "source", "torchrun", "training_runtime", "ttl",
 )  # fmt: skip
 """Names of all capabilities."""
 
@@ -151,6 +151,9 @@ def _of_the_placement(spec: JobSpec) -> Iterator[Use]:
     if spec.runtime.image is not None:
         # The image is kept: another cluster may have it.
         yield Use("image", "/spec/runtime/image", refused=False)
+    if spec.runtime.training_runtime is not None:
+        # The runtime is kept, too.
+        yield Use("training_runtime", "/spec/runtime/training_runtime", refused=False)
     if spec.mounts:
         yield Use("mounts", "/spec/mounts", refused=False)
     if spec.shm is not None and spec.shm.size_limit is not None:

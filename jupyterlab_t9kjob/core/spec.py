@@ -30,6 +30,9 @@ MAX_PRIORITY = 100
 NAMESPACE_PATTERN = r"^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)?$"
 """Pattern of Kubernetes namespaces; empty for the engine's own namespace."""
 
+RUNTIME_PATTERN = r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+"""Pattern of the names of training runtimes (DNS subdomain names)."""
+
 ENV_NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
 RestartPolicy = Literal["Never", "OnFailure", "Always", "ExitCode"]
@@ -81,6 +84,15 @@ class EnvVar(Model):
         return self
 
 
+class TrainingRuntime(Model):
+    """A runtime of Kubeflow Trainer: a template of jobs that an administrator offers."""
+
+    name: Annotated[str, StringConstraints(pattern=RUNTIME_PATTERN, max_length=253)]
+    in_namespace: bool = Field(
+        False, description="True for a TrainingRuntime of the job's namespace, false for one of the whole cluster."
+    )
+
+
 class Runtime(Model):
     """Container image (cluster) or Jupyter kernel (local) in which a job runs."""
 
@@ -89,6 +101,9 @@ class Runtime(Model):
     pull_secrets: list[str] = Field(default_factory=list)
     kernel: Annotated[str, StringConstraints(max_length=256)] | None = Field(
         None, description="Name of a kernelspec; null for the default one."
+    )
+    training_runtime: TrainingRuntime | None = Field(
+        None, description="For a TrainJob: null for `torch-distributed` of the cluster. Other engines ignore it."
     )
 
 

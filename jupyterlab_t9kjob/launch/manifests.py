@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from ..core.checks import Check
+from ..core.engine.info import EngineFacts
 from ..core.engine.protocol import Edited
 from ..core.errors import FieldError, JobError, TooLarge
 from ..core.job import EngineName
@@ -57,6 +58,11 @@ class Submission:
     namespace: str
     edited: Edited | None = None
     notes: tuple[Check, ...] = ()
+
+
+def needs_image(facts: EngineFacts) -> bool:
+    """Return True if jobs of an engine with these facts must name an image, because no template gives them one."""
+    return facts.has_pods and (facts.manifest_kind is None or KINDS[facts.manifest_kind].needs_image)
 
 
 async def submission(request: SpecOrManifest, jobs: JobService) -> Submission:

@@ -143,7 +143,7 @@ class Launch:
         spec = await self._presets.fixed(filled.spec, request.engine, fresh=request.spec is None)
         script = source.script.info if source else ScriptInfo()
         empty = [option.key for option in unfilled(script.options, spec.args)]
-        if facts.has_pods and not spec.runtime.image:
+        if manifests.needs_image(facts) and not spec.runtime.image:
             empty.append("/spec/runtime/image")
         return Prefill(
             path=source.api if source else None,

@@ -50,6 +50,7 @@ _CAPABILITIES: Final = (
     ("/runtime/image", "image"),
     ("/runtime/pull_policy", "image"),
     ("/runtime/pull_secrets", "image"),
+    ("/runtime/training_runtime", "training_runtime"),
     ("/scheduling/queue", "queue"),
     ("/scheduling/priority", "priority"),
     ("/scheduling", "scheduling"),

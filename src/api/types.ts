@@ -7266,6 +7266,11 @@ export interface components {
              * @default null
              */
             kernel: string | null;
+            /**
+             * @description For a TrainJob: null for `torch-distributed` of the cluster. Other engines ignore it.
+             * @default null
+             */
+            training_runtime: components["schemas"]["TrainingRuntime"] | null;
         };
         /**
          * RuntimeImage
@@ -7285,6 +7290,30 @@ export interface components {
              * @default null
              */
             namespace: string | null;
+            /**
+             * Framework
+             * @description As the runtime's label says: torch, deepspeed, torchtune.
+             * @default null
+             */
+            framework: string | null;
+            /**
+             * Nodes
+             * @description Number of nodes of a job that says none; null: the runtime has none.
+             * @default null
+             */
+            nodes: number | null;
+            /**
+             * Processes
+             * @description Processes per node of a job that says none: a number or a word.
+             * @default null
+             */
+            processes: string | null;
+            /**
+             * Gpus
+             * @description GPUs per node of a job that says none.
+             * @default null
+             */
+            gpus: number | null;
         };
         /**
          * Runtime
@@ -7309,6 +7338,11 @@ export interface components {
              * @default null
              */
             kernel?: string | null;
+            /**
+             * @description For a TrainJob: null for `torch-distributed` of the cluster. Other engines ignore it.
+             * @default null
+             */
+            training_runtime?: components["schemas"]["TrainingRuntimeInput"] | null;
         };
         /**
          * SavePreset
@@ -8971,6 +9005,34 @@ export interface components {
             extra_options?: string[];
         };
         /**
+         * TrainingRuntime
+         * @description A runtime of Kubeflow Trainer: a template of jobs that an administrator offers.
+         */
+        TrainingRuntime: {
+            /** Name */
+            name: string;
+            /**
+             * In Namespace
+             * @description True for a TrainingRuntime of the job's namespace, false for one of the whole cluster.
+             * @default false
+             */
+            in_namespace: boolean;
+        };
+        /**
+         * TrainingRuntime
+         * @description A runtime of Kubeflow Trainer: a template of jobs that an administrator offers.
+         */
+        TrainingRuntimeInput: {
+            /** Name */
+            name: string;
+            /**
+             * In Namespace
+             * @description True for a TrainingRuntime of the job's namespace, false for one of the whole cluster.
+             * @default false
+             */
+            in_namespace?: boolean;
+        };
+        /**
          * Try
          * @description A try of a job on this machine.
          *
@@ -9606,6 +9668,8 @@ export type TestWebhook = components['schemas']['TestWebhook'];
 export type TorchInfo = components['schemas']['TorchInfo'];
 export type Torchrun = components['schemas']['Torchrun'];
 export type TorchrunInput = components['schemas']['TorchrunInput'];
+export type TrainingRuntime = components['schemas']['TrainingRuntime'];
+export type TrainingRuntimeInput = components['schemas']['TrainingRuntimeInput'];
 export type Try = components['schemas']['Try'];
 export type TryLine = components['schemas']['TryLine'];
 export type TryRequest = components['schemas']['TryRequest'];

@@ -7,6 +7,7 @@ import {
   PrefillRequest,
   PreviewRequest,
   ReadManifest,
+  RuntimeImage,
   Volume
 } from '../../src/api/types';
 import { SOME_FACTS } from './fakeJob';
@@ -73,6 +74,24 @@ export function someCheck(changes: Partial<Check> = {}): Check {
     column: null,
     link: null,
     fix: null,
+    ...changes
+  };
+}
+
+/** A training runtime of the whole cluster. */
+export function someRuntime(
+  runtime: string,
+  image: string,
+  changes: Partial<RuntimeImage> = {}
+): RuntimeImage {
+  return {
+    runtime,
+    image,
+    namespace: null,
+    framework: 'torch',
+    nodes: null,
+    processes: null,
+    gpus: null,
     ...changes
   };
 }

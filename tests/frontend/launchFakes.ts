@@ -81,7 +81,8 @@ export function someSpec(changes: Partial<JobSpec> = {}): JobSpec {
       image: null,
       pull_policy: null,
       pull_secrets: [],
-      kernel: 'python3'
+      kernel: 'python3',
+      training_runtime: null
     },
     replica_specs: [
       {

@@ -28,14 +28,20 @@ def runtime(name: str, image: object, framework: str | None = "torch", namespace
             "template": {"metadata": metadata, "spec": {"template": {"spec": {"containers": containers}}}},
         }
 
+    gpus = {"resources": {"limits": {"nvidia.com/gpu": 4, "cpu": "8"}}}
     jobs = [
         job("dataset-initializer", "dataset-initializer", [{"name": "dataset-initializer", "image": "loads:1"}]),
-        job("node", "trainer", [{"name": "node", "image": image}, {"name": "side", "image": "side:1"}]),
+        job(
+            "node",
+            "trainer",
+            [{"name": "node", "image": image, **gpus}, {"name": "side", "image": "side:1"}],
+        ),
     ]
     metadata: Json = {"name": name, "labels": {"trainer.kubeflow.org/framework": framework} if framework else {}}
     if namespace is not None:
         metadata["namespace"] = namespace
-    return {"metadata": metadata, "spec": {"template": {"spec": {"replicatedJobs": jobs}}}}
+    policy = {"numNodes": 2, "torch": {"numProcPerNode": "auto"}}
+    return {"metadata": metadata, "spec": {"mlPolicy": policy, "template": {"spec": {"replicatedJobs": jobs}}}}
 
 
 async def test_the_images_of_training_runtimes(tmp_path: Path) -> None:
@@ -57,6 +63,10 @@ async def test_the_images_of_training_runtimes(tmp_path: Path) -> None:
         assert [(each.image, each.runtime) for each in cluster.images] == [
             ("torch:2", "torch-distributed"),
             ("own:1", "unlabelled"),
+        ]
+        assert [(each.framework, each.nodes, each.processes, each.gpus) for each in cluster.images] == [
+            ("torch", 2, "auto", 4),
+            (None, 2, "auto", 4),
         ]
         del server.instead[own]
         server.items[own] = [runtime("ours", "ours:1", namespace="lab")]

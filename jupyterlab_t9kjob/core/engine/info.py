@@ -109,6 +109,10 @@ class RuntimeImage(Model):
     image: str
     runtime: str = Field(description="Name of the runtime.")
     namespace: str | None = Field(None, description="Namespace of the runtime; null for the whole cluster.")
+    framework: str | None = Field(None, description="As the runtime's label says: torch, deepspeed, torchtune.")
+    nodes: int | None = Field(None, description="Number of nodes of a job that says none; null: the runtime has none.")
+    processes: str | None = Field(None, description="Processes per node of a job that says none: a number or a word.")
+    gpus: int | None = Field(None, description="GPUs per node of a job that says none.")
 
 
 class ClusterInfo(Model):

@@ -37,6 +37,7 @@ _NAMES: Final = {
     r"/spec/runtime/image": _("Image"),
     r"/spec/runtime/pull_policy": _("Pull"),
     r"/spec/runtime/pull_secrets(/.*)?": _("Pull secrets"),
+    r"/spec/runtime/training_runtime(/.*)?": _("Training runtime"),
     r"/spec/runtime/kernel": _("Kernel"),
     r"/spec/scheduling/queue": _("Queue"),
     r"/spec/scheduling/priority": _("Priority"),

@@ -162,6 +162,7 @@ function codeRows(
         [trans.__('Entrypoint')]: entrypoint.value,
         [trans.__('Working directory')]: working_dir,
         [trans.__('Image')]: runtime.image,
+        [trans.__('Training runtime')]: runtime.training_runtime?.name,
         [trans.__('Kernel')]: runtime.kernel,
         [trans.__('Source')]: source && sourceText(source),
         ...Object.fromEntries(env.map(({ name, value }) => [name, value]))

@@ -29,6 +29,7 @@ const COMPARED: readonly string[] = [
   '/runtime/kernel',
   '/runtime/pull_policy',
   '/runtime/pull_secrets',
+  '/runtime/training_runtime',
   '/scheduling/queue',
   '/scheduling/priority',
   '/scheduling/priority_class',

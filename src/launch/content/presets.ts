@@ -169,8 +169,11 @@ export function describeValue(
       : trans.__('none');
   }
   if (typeof value === 'object') {
-    const { count } = value as { count?: unknown };
-    return typeof count === 'number' ? String(count) : trans.__('other values');
+    const { count, name } = value as { count?: unknown; name?: unknown };
+    const text = count ?? name; // of devices, of a training runtime
+    return typeof text === 'number' || typeof text === 'string'
+      ? String(text)
+      : trans.__('other values');
   }
   return String(value);
 }

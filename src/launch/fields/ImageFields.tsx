@@ -11,6 +11,7 @@ import { Select } from '../parts/choices';
 import { TextField } from '../parts/TextField';
 import { Fold } from '../parts/groups/Fold';
 import { IFolding } from '../parts/groups/Group';
+import { hasTrainingRuntime } from './TrainingRuntimeField';
 
 type Runtime = JobSpec['runtime'];
 type PullPolicy = NonNullable<Runtime['pull_policy']>;
@@ -42,6 +43,7 @@ function ImageField(): React.JSX.Element {
   const field = '/runtime/image';
   const image = useModel(({ form }) => form.spec.runtime.image ?? '');
   const choices = useModel(now => imagesFor(now, trans));
+  const ofRuntime = useModel(hasTrainingRuntime);
   const note = choices.find(({ value }) => value === image)?.note;
   return (
     <Row field={field} caption={note}>
@@ -50,7 +52,11 @@ function ImageField(): React.JSX.Element {
         field={field}
         value={image}
         choices={choices}
-        placeholder={trans.__('an image with PyTorch')}
+        placeholder={
+          ofRuntime
+            ? trans.__('the image of the training runtime')
+            : trans.__('an image with PyTorch')
+        }
         onChange={text => edit(model, { image: text.trim() || null }, field)}
       />
     </Row>

@@ -11,6 +11,10 @@ import { ImageFields } from '../fields/ImageFields';
 import { PlacementFields } from '../fields/PlacementFields';
 import { QueueField } from '../fields/QueueField';
 import { describeUser, SecurityFields } from '../fields/SecurityFields';
+import {
+  hasTrainingRuntime,
+  TrainingRuntimeField
+} from '../fields/TrainingRuntimeField';
 
 /** Group “Where”, with the fields that the engine supports. */
 export function WhereGroup({
@@ -22,6 +26,7 @@ export function WhereGroup({
   const facts = useModel(model => model.facts);
   const hasQueues = useModel(model => model.offers('queue'));
   const hasImage = useModel(model => model.offersImage);
+  const hasRuntime = useModel(hasTrainingRuntime);
   return (
     <Group
       name="where"
@@ -31,6 +36,7 @@ export function WhereGroup({
     >
       {facts.has_namespaces && <NamespaceField />}
       {hasQueues && <QueueField />}
+      {hasRuntime && <TrainingRuntimeField />}
       {hasImage && <ImageFields folding={folding} />}
       {facts.has_pods && <SecurityFields folding={folding} />}
       {facts.has_pods && <PlacementFields folding={folding} />}
@@ -71,17 +77,31 @@ function describeWhere(model: LaunchModel, trans: TranslationBundle): string {
   return [
     model.state.namespace,
     describeQueue(spec, trans),
-    model.offersImage ? describeImage(spec, trans) : null,
+    hasTrainingRuntime(model) ? describeRuntime(spec, trans) : null,
+    model.offersImage ? describeImage(model, trans) : null,
     describeUser(spec.security, trans)
   ]
     .filter(Boolean)
     .join(' · ');
 }
 
-function describeImage({ runtime }: JobSpec, trans: TranslationBundle): string {
-  return runtime.image
-    ? trans.__('image %1', runtime.image)
+function describeImage(model: LaunchModel, trans: TranslationBundle): string {
+  const { image } = model.form.spec.runtime;
+  if (image) {
+    return trans.__('image %1', image);
+  }
+  return hasTrainingRuntime(model)
+    ? trans.__('image of the runtime')
     : trans.__('no image yet');
+}
+
+function describeRuntime(
+  { runtime }: JobSpec,
+  trans: TranslationBundle
+): string | null {
+  return runtime.training_runtime
+    ? trans.__('runtime %1', runtime.training_runtime.name)
+    : null;
 }
 
 function describeQueue(

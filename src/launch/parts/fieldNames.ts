@@ -118,6 +118,8 @@ export function describeField(
       return { group: 'where', name: trans.__('Namespace') };
     case '/runtime/image':
       return { group: 'where', name: trans.__('Image') };
+    case '/runtime/training_runtime':
+      return { group: 'where', name: trans.__('Training runtime') };
     case '/runtime/pull_policy':
       return { group: 'where', fold: 'image', name: trans.__('Pull') };
     case '/runtime/pull_secrets':

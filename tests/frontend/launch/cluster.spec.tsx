@@ -1,9 +1,20 @@
 import { StateDB } from '@jupyterlab/statedb';
-import { act, fireEvent, screen, within } from '@testing-library/react';
+import {
+  act,
+  cleanup,
+  fireEvent,
+  screen,
+  within
+} from '@testing-library/react';
 import { ILaunchActions } from '../../../src/launch/parts/context';
 import { LaunchModel } from '../../../src/launch/model/launch';
 import { LaunchStore } from '../../../src/launch/model/store';
-import { ClusterServer, someCheck, someVolume } from '../clusterFakes';
+import {
+  ClusterServer,
+  someCheck,
+  someRuntime,
+  someVolume
+} from '../clusterFakes';
 import { someEditors } from '../editors';
 import { json } from '../fakes';
 import { launchModel } from '../launchFakes';
@@ -152,8 +163,8 @@ describe('the launch form of a cluster', () => {
     if (cluster) {
       cluster.image = 'lab:1';
       cluster.images = [
-        { image: 'theirs:1', runtime: 'torch', namespace: 'other' },
-        { image: 'torch:1', runtime: 'torch-distributed', namespace: null }
+        someRuntime('torch', 'theirs:1', { namespace: 'other' }),
+        someRuntime('torch-distributed', 'torch:1')
       ];
     }
     await new LaunchStore(db).saveImage('earlier:1');
@@ -171,6 +182,60 @@ describe('the launch form of a cluster', () => {
     expect(model.spec.runtime.image).toBe('lab:1');
     expect(options()).not.toContain('lab:1the image of this lab');
     expect(described('Image')).toContain('the image of this lab');
+  });
+
+  it('offers the training runtimes of the cluster and of the namespace', async () => {
+    const engine = server.prefill.engines[1];
+    if (engine.cluster) {
+      engine.cluster.images = [
+        someRuntime('own', 'own:1', { namespace: 'demo', nodes: 2, gpus: 8 }),
+        someRuntime('theirs', 'theirs:1', { namespace: 'other' }),
+        someRuntime('torch-distributed', 'torch:1', { processes: 'auto' })
+      ];
+    }
+    await open();
+    await unfold('Where');
+    expect(screen.queryByLabelText('Training runtime')).toBeNull();
+    model.dispose();
+    cleanup();
+    db = new StateDB();
+    engine.capabilities.training_runtime = { supported: true, reason: null };
+    await open();
+    await unfold('Where');
+    const runtime = field('Training runtime');
+    expect(runtime.value).toBe('');
+    expect(described('Training runtime')).toContain(
+      'torch · image torch:1 · processes per node: auto'
+    );
+    type('Image', 'torch:1');
+    fireEvent.blur(field('Image'));
+    fireEvent.keyDown(runtime, { key: 'ArrowDown' });
+    expect(options()).toEqual([
+      'demo/owntorch · image own:1 · 2 nodes · 8 GPUs per node',
+      'torch-distributedtorch · image torch:1 · processes per node: auto'
+    ]);
+    fireEvent.keyDown(runtime, { key: 'ArrowDown' });
+    fireEvent.keyDown(runtime, { key: 'Enter' });
+    expect(model.spec.runtime).toMatchObject({
+      training_runtime: { name: 'own', in_namespace: true },
+      image: null
+    });
+    expect(field('Image').placeholder).toBe(
+      'the image of the training runtime'
+    );
+    type('Image', 'mine:1');
+    type('Training runtime', 'not-listed');
+    expect(model.spec.runtime).toMatchObject({
+      training_runtime: { name: 'not-listed', in_namespace: false },
+      image: 'mine:1'
+    });
+    await unfold('Where');
+    expect(
+      screen.getByText(/^demo · runtime not-listed · image mine:1/)
+    ).toBeTruthy();
+    await unfold('Where');
+    type('Training runtime', 'torch-distributed');
+    expect(model.spec.runtime.training_runtime).toBeNull();
   });
 
   it('takes a namespace over when its field is left', async () => {

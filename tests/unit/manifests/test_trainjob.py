@@ -184,10 +184,32 @@ def test_another_runtime_stays(to: Spelling) -> None:
         "apiGroup": "trainer.kubeflow.org",
     }
     spec = parse(manifest).spec
-    assert spec.extra == {"spec": {"runtimeRef": {"name": "deepspeed", "kind": "TrainingRuntime"}}}
+    assert spec == make(runtime={"image": "torch:2", "training_runtime": {"name": "deepspeed", "in_namespace": True}})
     rendered = render(spec, "trainjob", dialect=to)
     assert rendered["spec"]["runtimeRef"] == {"name": "deepspeed", "kind": "TrainingRuntime"}
     assert parse(rendered).spec == spec
+
+
+@pytest.mark.parametrize(
+    ("reference", "runtime", "extra"),
+    [
+        ({"name": "torch-distributed"}, None, None),
+        ({"name": "torch-distributed", "kind": "TrainingRuntime"}, ("torch-distributed", True), None),
+        ({"name": "own.1"}, ("own.1", False), None),
+        ({"name": "own", "apiGroup": "theirs.example"}, None, {"name": "own", "apiGroup": "theirs.example"}),
+        ({"name": "own", "kind": "Theirs"}, None, {"name": "own", "kind": "Theirs"}),
+        ({"name": "No Name"}, None, {"name": "No Name"}),
+        ({"name": "n" * 254}, None, {"name": "n" * 254}),
+    ],
+)
+def test_references_to_runtimes(reference: dict[str, str], runtime: tuple[str, bool] | None, extra: Any) -> None:
+    manifest = render(make(), "trainjob")
+    manifest["spec"]["runtimeRef"] = reference
+    spec = parse(manifest).spec
+    found = spec.runtime.training_runtime
+    assert (found and (found.name, found.in_namespace)) == runtime
+    assert spec.extra.get("spec", {}).get("runtimeRef") == extra
+    assert render(spec, "trainjob")["spec"]["runtimeRef"] == reference
 
 
 def refused(spec: JobSpec, to: Spelling = TRAINER_2_1) -> dict[str | None, str]:
@@ -294,7 +316,11 @@ def test_it_crosses_to_the_other_kinds() -> None:
         there, notes = cross(spec, "trainjob", kind, form.capabilities)
         back, more = cross(there, kind, "trainjob", FORM.capabilities)
         assert back == spec and not notes and not more
-    labelled = make(extra={"spec": {"template": {"metadata": {"labels": {"a": "b"}}}, "runtimeRef": {"name": "x"}}})
+    chosen = make(runtime={"image": "torch:2", "training_runtime": {"name": "theirs-1"}})
+    there, notes = cross(chosen, "trainjob", "job", KINDS["job"].capabilities)
+    assert there == chosen and [note.level for note in notes] == ["hint"]
+    assert parse(render(there, "job")).spec == chosen, "a clone of the Job may be a TrainJob again"
+    labelled = make(extra={"spec": {"template": {"metadata": {"labels": {"a": "b"}}}, "runtimeRef": {"name": "X"}}})
     there, notes = cross(labelled, "trainjob", "job", KINDS["job"].capabilities)
     assert there.extra == {"spec": {"template": {"metadata": {"labels": {"a": "b"}}}}}
     assert "spec.runtimeRef.name" in str(notes[0].message)

@@ -236,6 +236,7 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
     "extra": None,
     "source": None,
     "resume_evicted": None,
+    "training_runtime": _("Only a TrainJob of Kubeflow Trainer has a training runtime."),
     "exec": _("Opening a terminal in a replica is not possible yet."),
 }
 

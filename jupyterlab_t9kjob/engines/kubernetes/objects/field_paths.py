@@ -60,6 +60,7 @@ _FIELDS: Final = {
     "/spec/scheduler/t9kScheduler/queue": "/spec/scheduling/queue",
     "/spec/scheduler/t9kScheduler/priority": "/spec/scheduling/priority",
     "/spec/tensorboardSpec": "/spec/tensorboard/cluster",
+    "/spec/runtimeRef(?:/.*)?": "/spec/runtime/training_runtime",
     "/spec/trainer/image": "/spec/runtime/image",
     "/spec/trainer/command": "/spec/entrypoint/value",
     "/spec/trainer/args": "/spec/args",

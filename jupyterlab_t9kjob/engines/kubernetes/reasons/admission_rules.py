@@ -238,8 +238,8 @@ def _no_runtime(match: re.Match[str]) -> Rule:
     if match["kind"].lower().startswith("t"):
         sentence = _("There is no runtime {name} in the namespace", name=name)
     hint = _(
-        "Choose one that exists: the choices for the image show the runtimes of the cluster. An administrator can"
-        " install others."
+        "Choose one that exists: the choices for “Training runtime” are those of the cluster and the namespace. An"
+        " administrator can install others."
     )
     return Rule("NoSuchRuntime", sentence, hint, "/manifest/spec/runtimeRef/name", match[0])
 

@@ -1,16 +1,17 @@
 """Converts a `JobSpec` to a ``TrainJob`` (``trainer.kubeflow.org/v1alpha1``) of Kubeflow Trainer, and back.
 
 A TrainJob runs a runtime of the cluster, with a command of its own, on a number of nodes. The runtime is the one for
-PyTorch that Trainer installs, unless the manifest names another. The pods are those of one Indexed Job of a JobSet, so
+PyTorch that Trainer installs, unless the spec names another. The pods are those of one Indexed Job of a JobSet, so
 the first has a name by which the others find it. Trainer's own variables (``PET_*``) don't set the rendezvous, and only
 some runtimes have them, so the torchrun command has all options, as on other engines.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
-from ....spec import JobSpec, ReplicaSpec
+from ....spec import RUNTIME_PATTERN, JobSpec, ReplicaSpec, TrainingRuntime
 from ...model import Notes
 from ...names import CONTAINER
 from ..indexed_job import MOST_BACKOFF, TYPE, add_world, build_metadata, indexed_command, read_part, read_queue
@@ -27,6 +28,7 @@ API_VERSION: Final = f"{GROUP}/v1alpha1"
 TRAINING: Final = CONTAINER
 """Name of the training container in the style `TEMPLATE`; in the pods it has the name that its runtime gives it."""
 RUNTIME: Final = "torch-distributed"
+OF_NAMESPACE: Final = "TrainingRuntime"
 _DEFAULTS: Final = {"suspend": False, "managedBy": f"{GROUP}/trainjob-controller"}
 _RUNTIME_DEFAULTS: Final = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime"}
 
@@ -48,7 +50,7 @@ def build(spec: JobSpec) -> dict[str, Any]:
         "kind": KIND,
         "metadata": build_metadata(spec, {}),
         "spec": compact({
-            "runtimeRef": {"name": RUNTIME},
+            "runtimeRef": _reference(spec.runtime.training_runtime),
             "suspend": spec.paused or None,
             "activeDeadlineSeconds": spec.run_policy.active_deadline_seconds,
             # Without the number, Trainer takes that of the GPUs of a node.
@@ -56,6 +58,12 @@ def build(spec: JobSpec) -> dict[str, Any]:
             TEMPLATE: template,
         }),
     }  # fmt: skip
+
+
+def _reference(runtime: TrainingRuntime | None) -> dict[str, Any]:
+    if runtime is None:
+        return {"name": RUNTIME}
+    return compact({"name": runtime.name, "kind": OF_NAMESPACE if runtime.in_namespace else None})
 
 
 def _host(name: str) -> str:
@@ -111,13 +119,26 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     replicas = whole(spec.get("trainer", {}).get("numNodes"), 1, 10_000) or 1
     torchrun, part = read_part(spec[TEMPLATE], _host(name), replicas, TRAINING, launcher=launcher)
     fields = {**read_metadata(manifest), **read_groups([(ReplicaSpec(type=TYPE, replicas=replicas), part)])}
+    runtime = fields["runtime"].model_copy(update={"training_runtime": _runtime(spec.get("runtimeRef", {}))})
     return {
         **fields,
         **read_queue(fields),
+        "runtime": runtime,
         "torchrun": torchrun,
         "run_policy": {"active_deadline_seconds": whole(spec.get("activeDeadlineSeconds"), 1, MOST_BACKOFF)},
         "paused": spec.get("suspend", False),
     }
+
+
+def _runtime(reference: dict[str, Any]) -> TrainingRuntime | None:
+    """Return the runtime that a canonical reference names; None for the usual one, and for other references."""
+    name = reference.get("name", RUNTIME)
+    in_namespace = reference == {"name": name, "kind": OF_NAMESPACE}
+    if (name == RUNTIME and not in_namespace) or not (in_namespace or reference == {"name": name}):
+        return None
+    if not re.fullmatch(RUNTIME_PATTERN, name) or len(name) > 253:
+        return None
+    return TrainingRuntime(name=name, in_namespace=in_namespace)
 
 
 def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from .spelling import INNER, PATCHES, POD_SPEC, POD_TEMPLATE, USUAL, WIDEST, Spe
 from .spelling import TEMPLATE as INNER_STYLE
 
 _CAPABILITIES: Final[dict[str, Text | None]] = {
+    "training_runtime": None,
     "restarts": _("The runtime of a TrainJob says whether a replica that failed starts again; the job can't."),
     "ttl": _("A TrainJob stays until it is deleted; it has no time to live."),
     "elastic": _("A TrainJob has a fixed number of nodes."),
