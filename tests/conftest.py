@@ -47,8 +47,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
         REPEATS.parent.mkdir(parents=True, exist_ok=True)
         with REPEATS.open("a") as file:
             crash = getattr(report.longrepr, "reprcrash", None)
-            why = crash.message.splitlines()[0][:200] if crash is not None and crash.message else report.when
-            file.write(f"{report.nodeid}: {why}\n")
+            why = crash.message if crash is not None and crash.message else report.when
+            file.write(f"{report.nodeid}: {' '.join(str(why).split())[:2000]}\n")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -75,11 +75,13 @@ async def one_is_continued(bench: Bench, kube: Kube) -> None:
         )
         return await bench.submit("kubeflow", spec)
 
-    saves = await submit("saves-1", "--out", "runs/saves-1")
-    saves_not = await submit("saves-not-1")
+    async def run(name: str, *args: str) -> Job:
+        job = await submit(name, *args)
+        return await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
+
+    saves_not = await run("saves-not-1")  # It runs while the other job writes.
+    saves = await run("saves-1", "--out", "runs/saves-1")
     checkpoint = bench.volume.path / "runs/saves-1/epoch-1.pt"
-    for job in (saves, saves_not):
-        await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
     await eventually(lambda: checkpoint.exists() and checkpoint.read_text() == "weights")
     for job in (saves, saves_not):
         pod = f"{job.name}-master-0"

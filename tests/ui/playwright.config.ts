@@ -109,6 +109,7 @@ export default defineConfig({
       executablePath: chromium(),
       args: ['--no-sandbox', '--disable-background-networking']
     },
+    actionTimeout: PATIENCE,
     screenshot: 'only-on-failure',
     // Recording costs a tenth of the time, and whatever fails is repeated.
     trace: 'on-first-retry',

@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.jobset.jobset import JobSet
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest, progress_in
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as reading
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import attempts_of, observe
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.objects.training_runtimes import images_of
+from jupyterlab_t9kjob.engines.kubernetes.objects.trainjob import TrainJob
 
 DATA = Path(__file__).parent / "data"
 
@@ -80,6 +82,54 @@ JOBSET = {
         "conditions": [{"type": "Suspended", "status": "True", "lastTransitionTime": "2026-11-21T10:00:00Z"}],
     },
 }
+TRAINJOB = {
+    "metadata": {"name": "x", "uid": "u", "annotations": {"jupyterlab-t9kjob/stopped": "x"}},
+    "spec": {
+        "runtimeRef": {"name": "torch-distributed"},
+        "suspend": True,
+        "activeDeadlineSeconds": 5,
+        "trainer": {"numNodes": 2, "numProcPerNode": 2, "image": "torch:2", "env": [{"name": "A", "value": "b"}]},
+        "podTemplateOverrides": [{"targetJobs": [{"name": "node"}], "spec": {"containers": [{"name": "node"}]}}],
+    },
+    "status": {
+        "conditions": [
+            {"type": "Failed", "status": "True", "reason": "-", "lastTransitionTime": "2026-11-21T10:00:00Z"}
+        ],
+        "jobsStatus": [{"name": "node", "ready": 1, "succeeded": 0, "failed": 1, "active": 1, "suspended": 0}],
+        "trainerStatus": {"progressPercentage": 40, "lastUpdatedTime": "2026-01-01T00:10:00Z"},
+    },
+}
+RUNTIME = {
+    "metadata": {"name": "x", "namespace": "y", "labels": {"trainer.kubeflow.org/framework": "torch"}},
+    "spec": {
+        "mlPolicy": {"numNodes": 1, "torch": {"numProcPerNode": "auto"}},
+        "template": {
+            "spec": {
+                "replicatedJobs": [
+                    {
+                        "name": "node",
+                        "template": {
+                            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+                            "spec": {
+                                "template": {
+                                    "spec": {
+                                        "containers": [
+                                            {
+                                                "name": "node",
+                                                "image": "torch:2",
+                                                "resources": {"limits": {"nvidia.com/gpu": 1}},
+                                            },
+                                        ]
+                                    }
+                                }
+                            },
+                        },
+                    }
+                ]
+            }
+        },
+    },
+}
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
@@ -112,8 +162,9 @@ def spoilt(draw: st.DrawFn, good: list[Any]) -> Any:
         (Kubeflow(), [moment["job"] for moment in SEEN]),
         (IndexedJob(), [INDEXED_JOB]),
         (JobSet(), [JOBSET]),
+        (TrainJob(), [TRAINJOB]),
     ],
-    ids=["t9k", "kubeflow", "indexed-job", "jobset"],
+    ids=["t9k", "kubeflow", "indexed-job", "jobset", "trainjob"],
 )
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
@@ -126,6 +177,7 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
     kind.pause(manifest, on=True)
     kind.remind_at(manifest)
     kind.tensorboard_url(manifest)
+    progress_in(kind, manifest)
     newest(pods)
     names = set()
     for place in kind.replicas(manifest, pods):
@@ -139,6 +191,13 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
 
 
 @settings(max_examples=100, deadline=None)
+@given(spoilt([RUNTIME]) | anything)
+def test_nothing_breaks_the_reading_of_a_training_runtime(runtime: Any) -> None:
+    for offered in images_of(runtime):
+        offered.model_dump_json()
+
+
+@settings(max_examples=100, deadline=None)
 @given(spoilt(PODS) | anything)
 def test_nothing_breaks_the_reading_of_a_pod(pod: Any) -> None:
     assert reading.status_text(pod)
@@ -148,3 +207,4 @@ def test_nothing_breaks_the_reading_of_a_pod(pod: Any) -> None:
     Kubeflow().owner_of(pod)
     IndexedJob().owner_of(pod)
     JobSet().job_name_of(pod)
+    TrainJob().job_name_of(pod)
