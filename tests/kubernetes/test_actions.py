@@ -1,4 +1,4 @@
-"""Actions on a job in a cluster: pause, resume, stop, delete, rerun; and the record that remains."""
+"""Actions on a job in a cluster: delete, rerun; and the record that remains. `tests.conformance` has all actions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from jupyterlab_t9kjob.jobs.admission import Admission
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.service import JobService
 from tests.kubernetes.between import Between
-from tests.kubernetes.engines import EVERY_KIND, PLURALS, WAIT, Bench, serving
+from tests.kubernetes.engines import PLURALS, WAIT, Bench, serving
 from tests.kubernetes.fakeapi import Call, Request, refuse
 from tests.kubernetes.harness import Kube
 
@@ -44,51 +44,6 @@ def trainingjob(name: str, image: str, replicas: int = 1) -> dict[str, Any]:
 def records(home: Path) -> list[str]:
     """Return the uids of the jobs of which anything is kept."""
     return [path.name for path in (home / "cluster").glob("*/*/*")]
-
-
-@both
-async def test_pause_and_resume(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
-    async with serving(kube, image, tmp_path) as bench:
-        job = await running(bench, engine)
-        assert "pause" in job.actions
-        asked = await bench.engines[engine].act(job.uid, "pause")
-        assert asked.pending_action == "pausing" or asked.phase == "Paused"
-        paused = await bench.until_phase(job, "Paused")
-        assert paused.replicas_running == 0
-        assert "resume" in paused.actions
-        assert paused.running_since is None
-        with pytest.raises(Conflict):
-            await bench.engines[engine].act(job.uid, "pause")
-        await bench.engines[engine].act(job.uid, "resume")
-        again = await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
-        assert again.attempt == 2
-        assert again.restarts == 0
-        first, second = (await bench.engines[engine].replicas(job.uid))[0].attempts
-        assert first.ended_at is not None
-        assert second.started_at is not None
-        assert int(first.ended_at) <= second.started_at  # a cluster tells whole seconds
-        assert again.ran_seconds == pytest.approx(first.ended_at - first.started_at)
-        assert again.running_since == second.started_at
-
-
-@pytest.mark.parametrize("engine", EVERY_KIND)
-async def test_what_is_stopped_can_be_resumed(engine: str, kube: Kube, image: str, tmp_path: Path) -> None:
-    async with serving(kube, image, tmp_path) as bench:
-        job = await running(bench, engine)
-        await bench.engines[engine].act(job.uid, "stop")
-        stopped = await bench.until_phase(job, "Failed")
-        assert stopped.ended_by == "user"
-        assert stopped.reason is not None
-        assert stopped.reason.code == "Stopped"
-        assert stopped.reason.sentence.startswith("Stopped by you")
-        assert stopped.ended_at is not None
-        assert {"resume", "delete", "rerun"} <= set(stopped.actions)
-        assert "pause" not in stopped.actions
-        assert not (await bench.engines[engine].job(job.uid)).spec.paused, "a clone of it would wait to be resumed"
-        await bench.engines[engine].act(job.uid, "resume")
-        again = await bench.until(job, lambda seen: seen.phase == "Running" and seen.replicas_running == 1)
-        assert again.ended_at is None
-        assert again.ended_by is None
 
 
 @both

@@ -23,7 +23,6 @@ import trustme
 from jupyterlab_t9kjob.core.errors import JobError, NotAllowed, Unavailable
 from jupyterlab_t9kjob.core.job import Job, Reason
 from jupyterlab_t9kjob.core.spec import Device, JobSpec, Mount, Quantity, ReplicaSpec, Resources, RunPolicy, Runtime
-from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import PLURALS, Bench, serving
 from tests.kubernetes.harness import OUT_OF_MEMORY, Kube
 
@@ -457,9 +456,3 @@ async def test_what_is_refused_at_once_says_why(
             assert (type(error), error.code) == (kind, code)
             assert words in error.message and hint in (error.hint or "")
             assert error.verbatim
-    account = await asyncio.to_thread(Account, kube, f"weak-{engine}", tmp_path)
-    async with serving(kube, image, tmp_path / "weak", kubeconfig=account.kubeconfig) as bench:
-        with pytest.raises(NotAllowed) as refused:
-            await bench.submit(engine, bench.spec())
-        assert refused.value.message.startswith("You don't have permission to create PyTorch")
-        assert f"can give the service account weak-{engine} of namespace" in (refused.value.hint or "")
