@@ -21,7 +21,7 @@ from jupyterlab_t9kjob.engines.kubernetes.client import fair_slots
 from jupyterlab_t9kjob.engines.kubernetes.client.api import KubeApi
 from jupyterlab_t9kjob.engines.kubernetes.client.credentials.connection import load_connection
 from jupyterlab_t9kjob.engines.kubernetes.client.fair_slots import Slots
-from jupyterlab_t9kjob.engines.kubernetes.logs import container_follower
+from jupyterlab_t9kjob.engines.kubernetes.logs import container_follower, spool_store
 from jupyterlab_t9kjob.engines.kubernetes.logs.job_logs import JobLogs
 from jupyterlab_t9kjob.engines.kubernetes.logs.listing import FOR_EVER
 from jupyterlab_t9kjob.engines.kubernetes.logs.manager import LogManager
@@ -673,6 +673,36 @@ async def test_who_looks_is_told_also_after_the_cluster_has_been_turned_to_anew(
         assert not keeper.is_live("1")
         await keeper.stop()
         await cluster.api.close()
+
+
+async def test_a_log_is_complete_on_disk_although_its_follower_is_let_go_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """As soon as nothing is left to read, its job lets go of the follower, which may not have written that yet."""
+    lane_of = spool_store.lane_of
+
+    async def slowly(path: Path) -> Any:
+        for _turn in range(20):
+            await asyncio.sleep(0)
+        return await lane_of(path)
+
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 5), ends=False)]
+        job.update(running())
+        await job.has(text(0, 5))
+        monkeypatch.setattr(spool_store, "lane_of", slowly)
+        job.server.pods = {}
+
+        async def news() -> None:
+            while True:
+                job.logs.update([ReplicaView("worker", 0)], ended=True)
+                await asyncio.sleep(0)
+
+        telling = asyncio.create_task(news())
+        try:
+            await job.until(lambda streams: streams[OUT].complete)
+        finally:
+            telling.cancel()
 
 
 async def test_a_full_disk_is_said_and_loses_nothing(tmp_path: Path):

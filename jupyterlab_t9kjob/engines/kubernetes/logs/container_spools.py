@@ -143,11 +143,8 @@ class ContainerSpools:
         lost
             Why the end of the log could not be read; None if it could.
         """
-        if lost is not None and self.clean != record.key:
-            record.missing.append(_tail(record, spool, ended_at, lost))
         record.ended_at = ended_at or None
-        record.complete = True
-        await self._kept.save(record)
+        await self._complete(record, spool, ended_at, lost)
 
     # -- missing parts ------------------------------------------------------------------------------------------------
 
@@ -196,10 +193,19 @@ class ContainerSpools:
     async def _lose(self, record: SpoolRecord, why: Text) -> None:
         """Complete a record whose log can no longer be read."""
         spool = await self.open(record)
-        if self.clean != record.key:
-            record.missing.append(_tail(record, spool, None, why))
+        await self._complete(record, spool, None, why)
+
+    async def _complete(self, record: SpoolRecord, spool: Spool, until: float | None, lost: Text | None) -> None:
+        """Save a record as complete; after an error of the disk it is as before, so that the follower tries again."""
+        before = record.missing
+        if lost is not None and self.clean != record.key:
+            record.missing = [*before, _tail(record, spool, until, lost)]
         record.complete = True
-        await self._kept.save(record)
+        try:
+            await self._kept.save(record)
+        except OSError:
+            record.missing, record.complete = before, False
+            raise
 
     def _unseen(self, state: ContainerState, run: ContainerRun) -> list[MissingSpan]:
         """Return a missing span for runs that ended before the log was first followed."""

@@ -99,7 +99,7 @@ def not_kept(error: OSError, folder: Path) -> Text:
 
 
 async def in_thread(folder: Path, work: Callable[[], T]) -> T:
-    """Run work that writes to a folder in a thread; a cancelled call waits for the end of the work.
+    """Run work that writes to a folder in a thread; a cancelled call does the work, too, and waits for its end.
 
     Parameters
     ----------
@@ -108,8 +108,11 @@ async def in_thread(folder: Path, work: Callable[[], T]) -> T:
     work
         The work (blocking).
     """
-    lane = await lane_of(folder)
-    task = asyncio.ensure_future(lane.run(work))
+
+    async def run() -> T:
+        return await (await lane_of(folder)).run(work)
+
+    task = asyncio.ensure_future(run())
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
