@@ -74,7 +74,7 @@ bench: $(VENV)/.t9kjob-installed ## Measure against bare torchrun, a lab without
 	python -m tests.bench.many_runs
 	python -m tests.bench.large_file
 	python tests/bench/runs_table.py
-	@if [ -n "$$KUBECONFIG" ]; then set -x; for bench in changes idle cluster_logs sockets sidebar replicas; do python tests/bench/$$bench.py; done; fi
+	@if [ -n "$$KUBECONFIG" ]; then set -x; for bench in changes idle cluster_logs command_line sockets sidebar replicas; do python tests/bench/$$bench.py; done; fi
 
 clean: ## Remove what was built; the environment and node_modules stay
 	rm -rf build lib jupyterlab_t9kjob/labextension

@@ -20,7 +20,7 @@ from .session import Session
 
 PAGE_LINES: Final = 2000
 LAST_SECONDS: Final = 5.0
-"""Time for which the rest of a log may arrive after the end of its job."""
+"""Time after the end of a job without new lines, after which the rest of its log is no longer waited for."""
 MOST_NAMED: Final = 10
 
 
@@ -149,16 +149,19 @@ class _Reader:
                 self._refuse()
             async for line in self._first(chosen):
                 yield line
-            ended_at: float | None = None
+            quiet_since: float | None = None
             while choice.follow:
                 growth, ended = self._logs.grown.count, not self._active
                 if ended:  # The streams of a short job may have appeared after the last listing.
                     await self._logs.refresh()
+                before = self._position
                 async for line in self._growth(last=False):
                     yield line
                 if ended:
-                    ended_at = ended_at or time.monotonic()
-                    if self._complete() or time.monotonic() - ended_at > LAST_SECONDS:
+                    now = time.monotonic()
+                    if quiet_since is None or self._position != before:
+                        quiet_since = now
+                    if self._complete() or now - quiet_since > LAST_SECONDS:
                         break
                 with anyio.move_on_after(1.0):  # The streams are listed anew once a second.
                     await self._logs.wait_for_growth(growth)

@@ -1,4 +1,4 @@
-"""The log of a job that ends before its streams are listed a second time."""
+"""The log of a job that ends before its streams are listed a second time, or long before its log has arrived."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.client import log_lines
 from jupyterlab_t9kjob.client.log_lines import LogChoice, read_lines
 from jupyterlab_t9kjob.core.job import JobSummary, LogStream, job_id
 from jupyterlab_t9kjob.logs.serving.model import LogLine
@@ -41,17 +42,36 @@ class Logs:
         return SimpleNamespace(lines=lines, before={}, after={"out": 6} if streams else {}, at_end=True)
 
 
-@pytest.mark.parametrize("known", [True, False], ids=["ends while it is followed", "has ended before"])
-def test_a_short_job_shows_its_lines(known: bool) -> None:
-    listeners: list[Callable[[str, JobSummary], None]] = []
-    logs = Logs(lambda: listeners[0](JOB.id, ENDED))
+class SlowLogs(Logs):
+    """Logs of a job that has ended, of which a line arrives at each look."""
+
+    LINES = 6
+
+    def __init__(self, end: Callable[[], None]) -> None:
+        super().__init__(end)
+        self.looks = 0
+
+    async def refresh(self) -> None:
+        self.streams = [STREAM.model_copy(update={"complete": self.looks > self.LINES})]
+
+    async def page(self, streams: list[str], anchor: Any, _direction: str, _limit: int) -> Any:
+        if anchor == "start":
+            return SimpleNamespace(lines=[], before={"out": 0}, after={"out": 0}, at_end=True)
+        self.looks += 1
+        number = min(self.looks, self.LINES)
+        lines = [LogLine(stream="out", offset=number, size=1, text=str(number))] if anchor["out"] < number else []
+        return SimpleNamespace(lines=lines, before={}, after={"out": number}, at_end=True)
+
+
+def followed(logs: Logs, listeners: list[Callable[[str, JobSummary], None]], found: JobSummary) -> list[str]:
+    """Return the lines that a command prints that follows a job."""
 
     def listen(listener: Callable[[str, JobSummary], None]) -> Callable[[], None]:
         listeners.append(listener)
         return listeners.clear
 
     async def job(_ident: str) -> JobSummary:
-        return JOB if known else ENDED
+        return found
 
     @contextlib.asynccontextmanager
     async def subscribe(_ident: str) -> AsyncIterator[Logs]:
@@ -64,4 +84,17 @@ def test_a_short_job_shows_its_lines(known: bool) -> None:
     async def follow() -> list[str]:
         return [line.text async for _stream, line in read_lines(session, JOB, LogChoice(follow=True))]
 
-    assert asyncio.run(follow()) == ["short"]
+    return asyncio.run(follow())
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["ends while it is followed", "has ended before"])
+def test_a_short_job_shows_its_lines(known: bool) -> None:
+    listeners: list[Callable[[str, JobSummary], None]] = []
+    logs = Logs(lambda: listeners[0](JOB.id, ENDED))
+    assert followed(logs, listeners, JOB if known else ENDED) == ["short"]
+
+
+def test_a_long_log_is_whole_although_its_job_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_lines, "LAST_SECONDS", 0.0)
+    lines = followed(SlowLogs(lambda: None), [], ENDED)
+    assert lines == [str(number) for number in range(1, SlowLogs.LINES + 1)]
