@@ -19,12 +19,12 @@ from ...core.engine.protocol import Engine
 from ...core.errors import Conflict, FieldError, JobError, NotFound
 from ...core.evictions.model import Continuation
 from ...core.evictions.protocol import ContinuesEvicted
-from ...core.evictions.undecided import is_evicted
 from ...core.job import Job, JobSummary
 from ...core.spec import JobSpec, Model, numbered
 from ...core.sweep import SweepMember, member_of, with_member
 from ...core.translation import Text, _
 from ..admission import Admission, Admit
+from ..evicted import is_evicted
 from ..metrics.reader import MetricReader, Metrics
 from ..query import Query
 from ..renaming import renamed

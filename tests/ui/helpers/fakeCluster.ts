@@ -126,7 +126,8 @@ export function clusterSpec(): JobSpec {
       image: IMAGE,
       pull_policy: 'IfNotPresent',
       pull_secrets: [],
-      kernel: null
+      kernel: null,
+      training_runtime: null
     },
     replica_specs: [
       {

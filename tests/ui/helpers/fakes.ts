@@ -199,7 +199,8 @@ export function fakeSpec(name: string, log_dirs: string[] = []): JobSpec {
       image: null,
       pull_policy: null,
       pull_secrets: [],
-      kernel: 'python3'
+      kernel: 'python3',
+      training_runtime: null
     },
     replica_specs: [
       {

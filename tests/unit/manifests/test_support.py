@@ -54,6 +54,8 @@ FIXED = {"job": "error", "jobset": "error", "trainjob": "error", "local": "error
 # What a kind of manifest can't express, and the level of the check that says so.
 CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"replica_specs": [{"scaling_weight": 1}]}, HINTS, f"{GROUP}/scaling_weight"),
+    ({"runtime": {"image": "i", "training_runtime": {"name": "own"}}},
+     dict.fromkeys(("t9k", "kubeflow", "job", "jobset", "local"), "hint"), "/spec/runtime/training_runtime"),
     ({"elastic": {"min": 1, "max": 1}}, FIXED, "/spec/elastic"),
     ({"run_policy": {"ttl_seconds": 1}}, {"t9k": "error", "trainjob": "error", "local": "error"},
      "/spec/run_policy/ttl_seconds"),

@@ -43,6 +43,7 @@ CAPABILITIES: dict[str, Capability] = {
         "queue": _("This machine has no queues; jobs that need GPUs wait for each other in order."),
         "scheduling": _("There is only one machine to choose from."),
         "image": _("Jobs on this machine run in a kernel's Python, not in an image."),
+        "training_runtime": _("Only a TrainJob of Kubeflow Trainer has a training runtime."),
         "mounts": _("Jobs on this machine see its paths as they are."),
         "shm": _("The size of shared memory can't be changed on this machine."),
         "resource_limits": _("CPU and memory limits are not enforced on this machine."),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..job import JobSummary
-from .model import CONTINUED_SECONDS, EVICTIONS
+from ..core.evictions.model import CONTINUED_SECONDS, EVICTIONS
+from ..core.job import JobSummary
 
 
 def is_evicted(job: JobSummary, now: float) -> bool:
