@@ -40,8 +40,8 @@ async def test_a_form_that_is_ready_to_submit(cluster: Place, engine: str) -> No
     assert (form["runs_dir"], form["follow_name"]) == ("/t9k/mnt/proj/runs", ["--log_dir"])
     assert spec["security"] == {"uid": 1000, "gid": 100, "fs_group": 2000, "restricted": False}
     # the tests' own Python has torch, so the lab's image is taken to have it
-    image = {"image": "lab:1", "pull_policy": "IfNotPresent", "pull_secrets": ["regcred"], "kernel": None}
-    assert (spec["runtime"], form["empty"]) == (image, [])
+    image = Runtime(image="lab:1", pull_policy="IfNotPresent", pull_secrets=["regcred"])
+    assert (Runtime.model_validate(spec["runtime"]), form["empty"]) == (image, [])
     assert spec["torchrun"]["proc_per_node"] == 2
     group = spec["replica_specs"][0]
     assert (group["replicas"], group["restart_policy"], group["resources"]["device"]) == (1, "Never", None)
