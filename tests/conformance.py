@@ -13,6 +13,7 @@ import pkgutil
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -245,6 +246,9 @@ async def pauses(on: Subject) -> None:
     first, second = (await on.engine.replicas(job.uid))[0].attempts
     assert first.ended_at is not None and second.started_at is not None
     assert int(first.ended_at) <= second.started_at  # a cluster tells whole seconds
+    if on.kind is not None:
+        assert first.started_at is not None
+        assert again.ran_seconds == pytest.approx(first.ended_at - first.started_at)
     assert again.running_since == second.started_at
     await on.delete(job.uid)
 
@@ -350,6 +354,7 @@ OF_MACHINE = {
 }
 
 
+@cache
 def kinds() -> dict[str, Callable[[], JobKind]]:
     """Return the kinds of job objects by the names of their engines, in the engines' order."""
     found: dict[str, Any] = {}

@@ -103,33 +103,17 @@ RUNTIME = {
     "metadata": {"name": "x", "namespace": "y", "labels": {"trainer.kubeflow.org/framework": "torch"}},
     "spec": {
         "mlPolicy": {"numNodes": 1, "torch": {"numProcPerNode": "auto"}},
-        "template": {
-            "spec": {
-                "replicatedJobs": [
-                    {
-                        "name": "node",
-                        "template": {
-                            "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
-                            "spec": {
-                                "template": {
-                                    "spec": {
-                                        "containers": [
-                                            {
-                                                "name": "node",
-                                                "image": "torch:2",
-                                                "resources": {"limits": {"nvidia.com/gpu": 1}},
-                                            },
-                                        ]
-                                    }
-                                }
-                            },
-                        },
-                    }
-                ]
-            }
-        },
+        "template": {"spec": {"replicatedJobs": [{
+            "name": "node",
+            "template": {
+                "metadata": {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}},
+                "spec": {"template": {"spec": {"containers": [
+                    {"name": "node", "image": "torch:2", "resources": {"limits": {"nvidia.com/gpu": 1}}},
+                ]}}},
+            },
+        }]}},
     },
-}
+}  # fmt: skip
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
