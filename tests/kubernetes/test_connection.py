@@ -26,7 +26,8 @@ from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio]
 
-MANY = 2000
+MANY = 1200
+"""A loaded API server deletes as many within the minute after which it ends a request."""
 
 Connect = Callable[..., Awaitable[KubeApi]]
 
@@ -116,7 +117,7 @@ async def make_many(api: KubeApi, path: str, names: list[str]) -> None:
         await asyncio.gather(*(api.create(path, body(name)) for name in names[begin : begin + 20]))
 
 
-async def test_thousands_of_objects_are_listed_and_followed(kube: Kube, connect: Connect) -> None:
+async def test_many_objects_are_listed_and_followed(kube: Kube, connect: Connect) -> None:
     api = await connect()
     path = kube.path("configmaps")
     names = [f"many-{number}" for number in range(MANY)]

@@ -148,10 +148,12 @@ async def test_faults_are_sentences(
         assert await prometheus.read("lab", ["a-0"], time.time() - 100, time.time()) is None
         reason = prometheus.problem
         assert reason is not None and reason.code == code and reason.sentence.endswith(".")
-        assert server.requests[0].authorization == f"Bearer {TOKEN}"
+        # On a loaded machine the short limit may end a request before it arrives.
+        assert server.requests or code == "PrometheusSlow"
+        assert all(request.authorization == f"Bearer {TOKEN}" for request in server.requests)
         # A server that failed is left alone for a while.
         assert await prometheus.read("lab", ["a-0"], time.time() - 100, time.time()) is None
-        assert len(server.requests) == 1
+        assert len(server.requests) <= 1
     assert TOKEN not in caplog.text + reason.model_dump_json()
 
 

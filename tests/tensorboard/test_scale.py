@@ -8,6 +8,7 @@ import json
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -82,6 +83,8 @@ async def test_many_files_in_a_deep_tree(ask: Ask, news: News, jp_root_dir: Path
     run = f"{last % 10}/run-{last:05}/{'deep/' * (last % 7)}end"
     assert await scalars(ask, board, run, "loss", 2) == [(0, 0.0), (1, float(last))]
     others.cancel()
+    with suppress(asyncio.CancelledError):
+        await others
     print(
         f"{FILES} files: first chart {first:.1f} s, all {time.monotonic() - began:.1f} s, {mebibytes():.0f} MiB,"
         f" {answered} other requests meanwhile, the slowest {1000 * longest:.0f} ms"

@@ -110,6 +110,7 @@ export default defineConfig({
       args: ['--no-sandbox', '--disable-background-networking']
     },
     actionTimeout: PATIENCE,
+    navigationTimeout: PATIENCE,
     screenshot: 'only-on-failure',
     // Recording costs a tenth of the time, and whatever fails is repeated.
     trace: 'on-first-retry',

@@ -95,14 +95,14 @@ export class Hub {
   /** Stop a user's server, as the administrator and an idle culler do. */
   async stopServer(user: string): Promise<void> {
     await this._ask('DELETE', `users/${user}/server`);
-    await this._server(user, false);
+    await expect.poll(() => this._serverOf(user)).toBe('stopped');
   }
 
   /** Start a user's server, unless it runs. */
   async startServer(user: string): Promise<void> {
-    if (!(await this._isReady(user))) {
+    if ((await this._serverOf(user)) !== 'ready') {
       await this._ask('POST', `users/${user}/server`);
-      await this._server(user, true);
+      await expect.poll(() => this._serverOf(user)).toBe('ready');
     }
   }
 
@@ -116,14 +116,13 @@ export class Hub {
     await page.locator('.jp-Launcher-body').waitFor();
   }
 
-  private async _server(user: string, ready: boolean): Promise<void> {
-    await expect.poll(() => this._isReady(user)).toBe(ready);
-  }
-
-  private async _isReady(user: string): Promise<boolean> {
+  /** The hub lists a server that starts or stops, too; whoever asks then for a new one has to ask again later. */
+  private async _serverOf(
+    user: string
+  ): Promise<'ready' | 'pending' | 'stopped'> {
     const answer = await this._ask('GET', `users/${user}`);
-    const { servers } = await answer.json();
-    return servers['']?.ready ?? false;
+    const server = (await answer.json()).servers[''];
+    return server?.ready ? 'ready' : server ? 'pending' : 'stopped';
   }
 
   private async _ask(method: string, what: string): Promise<Response> {
