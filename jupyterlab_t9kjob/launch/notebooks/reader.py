@@ -7,8 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-import nbformat
-
 from ...core.errors import FieldError
 from ...core.translation import _
 from ..options.texts import printable
@@ -135,6 +133,8 @@ def _load(data: bytes, name: str) -> dict[str, Any]:
     try:
         content = _dict(json.loads(data))
         if content.get("nbformat") in (1, 2, 3):
+            import nbformat  # Its own imports take longer than all else that `t9kjob submit` does.
+
             content = dict(nbformat.convert(nbformat.from_dict(content), 4))  # type: ignore[no-untyped-call]
     except RecursionError as error:
         raise problem from error
