@@ -51,6 +51,9 @@ class _Reading:
     def block(self, statements: list[ast.stmt], scope: Scope, conditions: frozenset[str], *, main: bool) -> None:
         """Read statements. After ``if x: return`` the rest of the block depends on the same condition."""
         for node in statements:
+            if type(node) in _SIMPLE:
+                self._simple(node, scope, conditions, main)
+                continue
             self._statement(node, scope, conditions, main)
             match node:
                 case ast.If(orelse=[]) if isinstance(node.body[-1], _ENDS):
@@ -112,9 +115,7 @@ class _Reading:
     def _simple(self, node: ast.stmt, scope: Scope, conditions: frozenset[str], main: bool) -> None:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             return
-        self._expressions(
-            [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)], scope, conditions, main
-        )
+        self._expressions([child for child in children(node) if isinstance(child, ast.expr)], scope, conditions, main)
         match node:
             case ast.Assign(targets=targets, value=value):
                 for target in targets:
@@ -327,6 +328,7 @@ class _Reading:
 
 
 _ENDS: Final = (ast.Return, ast.Continue, ast.Break)
+_SIMPLE: Final = frozenset({ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Delete})
 _YIELDED: Final = frozenset({ast.Call, ast.NamedExpr, ast.Constant})
 
 
@@ -395,5 +397,4 @@ def _walk(root: ast.expr, conditions: frozenset[str]) -> Iterator[tuple[ast.AST,
             inner = inner | words(node.values[0])
             stack += [(value, inner) for value in node.values[1:]]
         elif kind is not ast.Constant:
-            for value in children(node):
-                stack.append((value, inner))
+            stack += [(value, inner) for value in children(node)]

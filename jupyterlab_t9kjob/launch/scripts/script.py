@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from ...core.system.garbage import without_gc
 from ..model import EnvRead, ImportedModule, ScriptInfo, ScriptOption, TrainingMethod
 from ..options.model import OptionsRead, UnreadOptions
 from ..options.reader import read_options
@@ -102,6 +103,7 @@ class Launch:
     path: str | None
 
 
+@without_gc()
 def read_script(source: str, name: str, workspace: Workspace | None = None, *, compiled: bool = True) -> Script:
     """Analyse a script.
 

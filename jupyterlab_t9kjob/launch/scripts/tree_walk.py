@@ -117,7 +117,7 @@ def _children(node: ast.AST, context: Context) -> Iterator[tuple[ast.AST, Contex
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         function = context.function if isinstance(node, ast.ClassDef) else node.name
         inner = context._replace(inside=context.inside or node.name, function=function)
-        for child in ast.iter_child_nodes(node):
+        for child in children(node):
             yield child, context if child in node.decorator_list else inner
     elif isinstance(node, ast.Expr):
         if not isinstance(node.value, ast.Constant):
@@ -137,7 +137,7 @@ def _children(node: ast.AST, context: Context) -> Iterator[tuple[ast.AST, Contex
         yield from ((child, context) for child in node.orelse)
     else:
         inner = context._replace(loop=True)
-        yield from ((child, inner) for child in ast.iter_child_nodes(node))
+        yield from ((child, inner) for child in children(node))
 
 
 def names_in(node: ast.AST) -> set[str]:

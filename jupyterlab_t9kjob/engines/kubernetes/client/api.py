@@ -16,13 +16,14 @@ from typing import Literal
 import anyio
 import httpx
 
+from ....core.system.garbage import without_gc
 from ....core.system.signals import Signal
 from ....core.translation import _
 from .answers import LARGEST_EVENT, Params, content_of, events_of, once_more, plain_params, refusal_of
 from .credentials.connection import Connection
 from .errors import ApiError, Unreachable, timed_out
 from .failures import is_of_tls, not_kubernetes, redirects, unreachable
-from .json_text import Json, without_gc, without_managed_fields
+from .json_text import Json, without_managed_fields
 from .line_stream import lines
 from .list_parser import TURN_BYTES, ListReader, NoList, in_turns
 from .pool import ByteStream, Pools

@@ -13,7 +13,8 @@ from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 from typing import Any, Final
 
-from .json_text import Json, without_gc
+from ....core.system.garbage import without_gc
+from .json_text import Json
 
 TURN_BYTES: Final = 128 * 1024
 """Bytes of a list that are parsed before the event loop serves other tasks. One chunk may unpack to far more."""
