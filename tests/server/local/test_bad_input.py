@@ -138,6 +138,12 @@ V3 = {
 }
 
 
+def many_cells(count: int) -> bytes:
+    """Return a notebook of many cells; every second one runs a command."""
+    cells = [{"cell_type": "code", "source": f"!echo {n}" if n % 2 else f"x{n} = {n}"} for n in range(count)]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": cells}).encode()
+
+
 async def test_notebooks_that_are_none(place: Place):
     empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# words"), nbformat.v4.new_code_cell(" ")])
     wrong = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1"), nbformat.v4.new_code_cell("x = 1\nif (")])
@@ -153,6 +159,7 @@ async def test_notebooks_that_are_none(place: Place):
         "words.ipynb": (nbformat.writes(empty).encode(), "has no code"),
         "wrong.ipynb": (nbformat.writes(wrong).encode(), "cell 2, line 2"),
         "other.ipynb": (nbformat.writes(other).encode(), "notebook in R"),
+        "cells.ipynb": (many_cells(10_001), "more than 10000 cells"),
     }
     spec = await place.form()
     for name, (data, words) in cases.items():
@@ -175,6 +182,13 @@ async def test_an_old_notebook(place: Place):
     answer = await place.create(spec)
     assert (answer.status, answer.json["code"], answer.json["field"]) == (409, "ScriptExists", ENTRYPOINT)
     assert (place.root / "old.t9kjob.py").read_text() == "mine"
+
+
+async def test_a_notebook_of_two_thousand_cells(place: Place):
+    (place.root / "cells.ipynb").write_bytes(many_cells(2000))
+    form = (await place.api("POST", "launch", "prefill", body={"path": "cells.ipynb"})).json
+    assert len(form["notebook"]["cells"]) == 2000
+    assert [check for check in await place.checks(form["spec"]) if check["level"] == "error"] == []
 
 
 async def test_a_refused_notebook_leaves_no_script(place: Place):
