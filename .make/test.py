@@ -58,7 +58,7 @@ STEPS = [
     Step("imports", "lint-imports"),
     Step("ruff", "ruff check ."),
     Step("format", "ruff format --check ."),
-    Step("pytest", f"{PYTEST} -n 3 -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest", "pytest.xml", BEHIND),
+    Step("pytest", f"{PYTEST} -n 2 -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest", "pytest.xml", BEHIND),
     Step(
         "ui",
         "cd tests/ui && jlpm playwright test --project=newest --project=oldest",
