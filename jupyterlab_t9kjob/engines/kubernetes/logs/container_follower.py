@@ -23,6 +23,7 @@ from ....logs.storage.records import SpoolRecord
 from ....logs.storage.spool import Apart, Spool
 from ..client.api import ApiError, KubeApi, Params, Unreachable
 from ..client.fair_slots import Slot, Slots
+from ..client.line_stream import gathered
 from ..objects.pods.container_runs import ContainerRun, ContainerState
 from ..objects.text import answer_of, plain
 from .container_spools import ContainerSpools, NotOurs
@@ -335,7 +336,10 @@ class ContainerFollower:
             self._asked_at = time.time()
         rotations = Rotations(lambda: self._pod.newest_file())
         try:
-            async with self._api.stream(f"{self._pod.path}/log", query, silence=silence) as chunks:
+            async with (
+                self._api.stream(f"{self._pod.path}/log", query, silence=silence) as stream,
+                gathered(stream) as chunks,
+            ):
                 if not params.get("previous"):
                     await self._pod.confirm(run)
                 clean = None
