@@ -10,7 +10,6 @@ import gettext
 import importlib.util
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -47,6 +46,8 @@ def catalogue_of(languages: Sequence[str]) -> Catalogue | None:
 
 def _packs(languages: Sequence[str]) -> Iterator[Path]:
     """Yield the folders of the installed language packs that may have one of the languages."""
+    from importlib.metadata import entry_points  # Not needed for English, and slow to import.
+
     names = {name for language in languages for name in (language, language.partition("_")[0])}
     for point in entry_points(group=PACKS):
         if point.name.replace("-", "_") in names:

@@ -13,7 +13,6 @@ import click
 from click.core import ParameterSource
 
 from ..core.errors import NotFound, Unavailable
-from ..core.job import DEFAULT_ENGINE
 from ..core.translation import Text, _, translated
 from .errors import say
 from .output import paint, plain
@@ -170,6 +169,7 @@ def run(place: Place, work: Work, connect_seconds: float | None = None) -> None:
     async def within() -> int:
         from ..client.configuration import read_settings
         from ..client.session import CONNECT_SECONDS, Session
+        from ..core.job import DEFAULT_ENGINE
 
         values: dict[str, Any] = {}
         if place.home is not None:
@@ -376,7 +376,7 @@ def duration(_ctx: click.Context, _parameter: click.Parameter, value: str | None
     BadParameter
         If the text is not a duration.
     """
-    from ..client.options import seconds_of
+    from ..client.times import seconds_of
 
     if value is None:
         return None

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import click
 
-from ..core.checks import Check
 from ..core.errors import JobError
 from ..core.translation import _, translated
 from .output import paint, plain
+
+if TYPE_CHECKING:
+    from ..core.checks import Check
 
 
 def show_error(error: JobError) -> None:

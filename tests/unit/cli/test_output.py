@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -171,3 +173,16 @@ def test_every_command_has_help(name: str) -> None:
 )
 def test_wrong_use_has_code_2(words: list[str]) -> None:
     assert CliRunner().invoke(t9kjob, words).exit_code == 2
+
+
+def test_the_help_imports_nothing_heavy() -> None:
+    code = """
+import sys
+from jupyterlab_t9kjob.cli.__main__ import run_program
+for name in ("submit", "list", "logs", "get", "stop", "exec", "wait"):
+    run_program([name, "--help"])
+print(*sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert not {name.split(".")[0] for name in done.stderr.split()} & {"pydantic", "httpx", "traitlets", "yaml"}
+    assert "jupyterlab_t9kjob.engines" not in done.stderr
