@@ -119,7 +119,7 @@ async def _filled(
     if target.preset is not None:
         spec, unfit = await _with_preset(session, target.preset, spec, engine)
         notes += unfit
-    spec = options.applied(spec, filled.script.options)
+    spec = options.applied(spec, filled.script.options, namespace=filled.namespace)
     spec = with_pod_options(spec, options, session.jobs.engines.facts(engine))
     if options.git is not None:
         spec = await with_repository(session, spec, options, engine, filled.namespace) or spec
@@ -214,7 +214,8 @@ async def _from_manifest(session: Session, target: Target, options: JobOptions) 
 
 async def _changed(session: Session, spec: JobSpec, options: JobOptions, engine: str, namespace: str) -> FilledJob:
     """Return the job of a file with the values that are given."""
-    spec = with_pod_options(options.applied(spec), options, session.jobs.engines.facts(engine))
+    own = namespace or (await session.jobs.engines.get(engine).info()).default_namespace
+    spec = with_pod_options(options.applied(spec, namespace=own), options, session.jobs.engines.facts(engine))
     if options.git is not None:
         found = await with_repository(session, spec, options, engine, namespace)
         if found is None:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -123,7 +121,7 @@ class JobOptions:
         values = [getattr(self, each.name) for each in fields(self)]
         return any(value is not None and value is not False and value not in ((), [], {}) for value in values)
 
-    def applied(self, spec: JobSpec, options: Sequence[ScriptOption] = ()) -> JobSpec:
+    def applied(self, spec: JobSpec, options: Sequence[ScriptOption] = (), *, namespace: str = "") -> JobSpec:
         """Return a specification with the given values.
 
         Parameters
@@ -132,6 +130,8 @@ class JobOptions:
             The filled form.
         options
             Options of the script, by which given arguments replace those of the form.
+        namespace
+            The job's namespace; empty if it has none.
 
         Raises
         ------
@@ -147,8 +147,7 @@ class JobOptions:
         self._set_cluster_values(document)
         _set_given(document["runtime"], kernel=self.kernel, image=self.image)
         if self.training_runtime is not None:
-            prefix, _slash, name = self.training_runtime.rpartition("/")
-            document["runtime"]["training_runtime"] = {"name": name, "in_namespace": bool(prefix)}
+            document["runtime"]["training_runtime"] = _training_runtime(self.training_runtime, namespace)
         _set_given(document["run_policy"], backoff_limit=self.restarts, active_deadline_seconds=self.deadline_seconds)
         _set_given(document, working_dir=self.working_dir)
         document["paused"] = document["paused"] or self.paused
@@ -200,6 +199,25 @@ class JobOptions:
 
 def _set_given(document: dict[str, Any], **values: Any) -> None:
     document.update({name: value for name, value in values.items() if value is not None})
+
+
+def _training_runtime(word: str, namespace: str) -> dict[str, Any]:
+    """Return the runtime that ``name`` or ``namespace/name`` describes, for a job in a namespace."""
+    prefix, _slash, name = word.rpartition("/")
+    if prefix and namespace and prefix != namespace:
+        raise FieldError(
+            _(
+                "The training runtime {runtime} is in another namespace than the job, which is in {namespace}.",
+                runtime=word[:200],
+                namespace=namespace,
+            ),
+            field="/spec/runtime/training_runtime",
+            hint=_(
+                "A TrainJob can use the runtimes of its own namespace and those of the whole cluster. Submit the job in"
+                " the namespace of the runtime, or choose another runtime."
+            ),
+        )
+    return {"name": name, "in_namespace": bool(prefix)}
 
 
 def _secret(item: tuple[str, str]) -> dict[str, Any]:
@@ -348,43 +366,3 @@ def with_arguments(filled: Sequence[str], given: Sequence[str], options: Iterabl
 
 def _flag(word: str) -> str:
     return word.partition("=")[0]
-
-
-_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
-
-
-def seconds_of(text: str) -> int:
-    """Return the seconds of a duration such as ``90``, ``10m``, ``2h30m`` or ``1d``.
-
-    Raises
-    ------
-    ValueError
-        If the text is no duration.
-    """
-    match = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
-    if match is None or not any(match.groups()):
-        raise ValueError(text)
-    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-
-
-_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)?")
-
-
-def moment_of(text: str) -> float:
-    """Return a time of RFC 3339 in seconds since the epoch; without a zone it is a time of this machine.
-
-    Raises
-    ------
-    ValueError
-        If the text is no such time.
-    """
-    match = _MOMENT.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(text)
-    day, clock, fraction, zone = match.groups()
-    try:
-        moment = datetime.fromisoformat(f"{day}T{clock}{(zone or '').upper().replace('Z', '+00:00')}").timestamp()
-    except (OverflowError, OSError):  # A year that this machine's zone has no rules for.
-        raise ValueError(text) from None
-    return moment + float(fraction or 0)

@@ -42,7 +42,7 @@ def since_time(_ctx: click.Context, _parameter: click.Parameter, value: str | No
     BadParameter
         If the text is not a time.
     """
-    from ...client.options import moment_of
+    from ...client.times import moment_of
 
     if value is None:
         return None

@@ -12,8 +12,9 @@ import pytest
 
 from jupyterlab_t9kjob.client.code_source import is_same
 from jupyterlab_t9kjob.client.form import Target, fill
-from jupyterlab_t9kjob.client.options import JobOptions, moment_of, read_value, seconds_of, with_arguments
+from jupyterlab_t9kjob.client.options import JobOptions, read_value, with_arguments
 from jupyterlab_t9kjob.client.pods import with_pod_options
+from jupyterlab_t9kjob.client.times import moment_of, seconds_of
 from jupyterlab_t9kjob.core.engine.info import EngineFacts
 from jupyterlab_t9kjob.core.errors import FieldError
 from jupyterlab_t9kjob.core.manifests import KINDS, parse, render
@@ -161,6 +162,22 @@ def test_a_wrong_value_is_refused_at_its_field(options: JobOptions, field: str |
         options.applied(spec())
     assert refusal.value.field == field
     assert refusal.value.message
+
+
+@pytest.mark.parametrize(
+    ("word", "in_namespace"), [("torch-distributed", False), ("demo/ours", True), ("/torch-distributed", False)]
+)
+def test_a_training_runtime_of_the_cluster_or_of_the_namespace(word: str, in_namespace: bool) -> None:
+    runtime = JobOptions(training_runtime=word).applied(spec(), namespace="demo").runtime.training_runtime
+    assert runtime is not None
+    assert (runtime.name, runtime.in_namespace) == (word.rpartition("/")[2], in_namespace)
+
+
+def test_a_training_runtime_of_another_namespace_is_refused() -> None:
+    with pytest.raises(FieldError, match=r"team-b/theirs is in another namespace .* in demo") as refusal:
+        JobOptions(training_runtime="team-b/theirs").applied(spec(), namespace="demo")
+    assert refusal.value.field == "/spec/runtime/training_runtime"
+    assert refusal.value.hint
 
 
 @pytest.mark.parametrize(

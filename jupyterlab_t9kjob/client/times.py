@@ -1,0 +1,45 @@
+"""Durations and times as a user writes them."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+
+_DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
+
+
+def seconds_of(text: str) -> int:
+    """Return the seconds of a duration such as ``90``, ``10m``, ``2h30m`` or ``1d``.
+
+    Raises
+    ------
+    ValueError
+        If the text is no duration.
+    """
+    match = _DURATION.fullmatch(text.strip().lower().replace(" ", ""))
+    if match is None or not any(match.groups()):
+        raise ValueError(text)
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)?")
+
+
+def moment_of(text: str) -> float:
+    """Return a time of RFC 3339 in seconds since the epoch; without a zone it is a time of this machine.
+
+    Raises
+    ------
+    ValueError
+        If the text is no such time.
+    """
+    match = _MOMENT.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    day, clock, fraction, zone = match.groups()
+    try:
+        moment = datetime.fromisoformat(f"{day}T{clock}{(zone or '').upper().replace('Z', '+00:00')}").timestamp()
+    except (OverflowError, OSError):  # A year that this machine's zone has no rules for.
+        raise ValueError(text) from None
+    return moment + float(fraction or 0)
