@@ -793,7 +793,7 @@ def test_a_kubeconfigs_proxy_is_used_whatever_the_environment_says(
 
 
 def test_without_the_package_one_is_told_how_to_get_it(configure: Configure, monkeypatch: pytest.MonkeyPatch) -> None:
-    configure({"server": "https://cluster.example"}, {"token": SECRET})
+    configure({"server": "https://cluster.example"}, {"username": "me", "password": SECRET})
     for name in [name for name in sys.modules if name.partition(".")[0] == "kubernetes"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "kubernetes", None)

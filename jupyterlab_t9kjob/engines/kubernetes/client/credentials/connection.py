@@ -1,8 +1,9 @@
 """Credentials for a cluster: a pod's service account or a kubeconfig, as a `Connection`.
 
-The official `kubernetes` package makes the authorization header. It is imported when credentials are loaded, which
-blocks and belongs in a thread. Where the package differs from kubectl, other modules replace it: `kubeconfig` merges
-files, `exec_plugin` runs programs, `proxy` reads the environment.
+The official `kubernetes` package makes the authorization header, except of a token that stands in the kubeconfig or
+comes from a program. It is imported when credentials are loaded, which blocks and belongs in a thread. Where the
+package differs from kubectl, other modules replace it: `kubeconfig` merges files, `exec_plugin` runs programs, `proxy`
+reads the environment.
 """
 
 from __future__ import annotations
@@ -234,6 +235,9 @@ def _header_of_user(server: str, user: Entry, context: str) -> Headers:
         )
     if not entries:
         return ()
+    if "token" in entries and "auth-provider" not in entries:
+        # A command line would wait a quarter of a second for the import of the package.
+        return _checked((("authorization", f"Bearer {entries['token']}".strip()),))
     document = {
         "current-context": "it",
         "contexts": [{"name": "it", "context": {"cluster": "it", "user": "it"}}],
@@ -269,7 +273,11 @@ def _authorization(configuration: Any) -> Headers:
     # The settings' names differ between versions of the package (28.1 to 35.0: `authorization`; from 36.0:
     # `BearerToken`), so all that go into a header are taken.
     settings = [setting for setting in configuration.auth_settings().values() if setting["in"] == "header"]
-    headers = tuple((setting["key"], setting["value"].strip()) for setting in settings if setting["value"])
+    return _checked(tuple((setting["key"], setting["value"].strip()) for setting in settings if setting["value"]))
+
+
+def _checked(headers: Headers) -> Headers:
+    """Return headers; characters that no token has are an error."""
     if not all(value.isascii() and value.isprintable() for _key, value in headers):
         raise NoCluster(_("The token for the cluster is damaged: there are characters in it that no token has."))
     return headers
