@@ -134,7 +134,7 @@ export function heldText(
     : null;
 }
 
-/** Return the progress that a job logs, with the remaining time at `now`; null if the job logs none. */
+/** Return the progress that a job logs, with the time that remains at `now`, if any; null if the job logs none. */
 function progressText(
   job: Pick<JobSummary, 'progress'>,
   trans: TranslationBundle,
@@ -150,7 +150,8 @@ function progressText(
     return text;
   }
   const left = progress.eta_seconds - (now - progress.updated_at);
-  return `${text} · ${formatEta(Math.max(0, left), trans)}`;
+  // The job has become slower or makes no progress.
+  return left < 0 ? text : `${text} · ${formatEta(left, trans)}`;
 }
 
 /** Shorten a metric's name to its last word: “accuracy 0.991” for “test accuracy 0.991” and “eval/accuracy 0.991”. */

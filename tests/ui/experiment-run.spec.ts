@@ -90,7 +90,7 @@ test('a run and a comparison', async ({ page, tmpPath, request }, info) => {
     await expect(row('val.accuracy')).toContainText('0.85best 0.94');
     await expect(row('model')).toContainText('<img src=x onerror=alert(1)>');
     await expect(row('seed')).toHaveCount(0);
-    await page.getByLabel('Show what is equal, too').check();
+    await page.getByLabel('Show equal values too').check();
     await expect(row('seed')).toBeVisible();
     const range = page.getByRole('slider', { name: 'Range of val.accuracy' });
     for (let times = 0; times < 4; times++) {

@@ -27,7 +27,10 @@ test('a job is exported, and opened as an archive', async ({ page }) => {
   await test.step('header and overview have the curve of the loss', async () => {
     const curve = job.getByRole('img', { name: /^loss: first value 1, last/ });
     await expect(curve).toBeVisible();
-    await expect(job.locator('.jp-t9k-JobHeader .jp-t9k-Curve')).toBeVisible();
+    await expect(curve).toHaveCSS('stroke', /^rgb/);
+    const small = job.locator('.jp-t9k-JobHeader .jp-t9k-Curve');
+    await expect(small).toBeVisible();
+    await expect(small).toHaveCSS('stroke', /^rgb/);
   });
 
   let data = Buffer.alloc(0);

@@ -128,7 +128,9 @@ export function JobCompareView(props: IJobCompareViewProps): React.JSX.Element {
         ) : (
           <div className="jp-t9k-CompareCurves">
             <p className="jp-t9k-MetricsPane-none">
-              {trans.__('The jobs have no recorded metrics.')}
+              {model.areRunsKnown
+                ? trans.__('The jobs have no recorded metrics.')
+                : trans.__('Reading the metrics…')}
             </p>
           </div>
         )}

@@ -2,7 +2,7 @@
 import { IDisposable } from '@lumino/disposable';
 import { ISignal, Signal } from '@lumino/signaling';
 import { ApiError, expectApiError } from '../../api/errors';
-import { Job, RunRow } from '../../api/types';
+import { Job, RunRow, RunTable } from '../../api/types';
 import { IKeptLook } from '../../experiments/charts/kept';
 import { ExperimentsClient } from '../../experiments/client';
 import { CompareModel } from '../../experiments/compare/model';
@@ -54,6 +54,11 @@ export class JobCompareModel implements IDisposable {
   /** The comparison of the runs; null if the jobs have no runs, and before the runs are known. */
   get runs(): CompareModel | null {
     return this._runs;
+  }
+
+  /** True after the runs were looked for. */
+  get areRunsKnown(): boolean {
+    return this._areRunsKnown;
   }
 
   get failure(): ApiError | null {
@@ -118,22 +123,29 @@ export class JobCompareModel implements IDisposable {
   private async _findRuns(): Promise<void> {
     const { client, look, saveLook } = this._options;
     try {
-      const { runs } = await client.runs({ folder: '', revision: -1 });
-      if (this._isDisposed) {
-        return;
-      }
       const best = new Map<string, RunRow>();
-      for (const run of runs) {
-        const id = run.job?.id;
-        const before = id === undefined ? undefined : best.get(id);
-        if (
-          id !== undefined &&
-          this.ids.includes(id) &&
-          (!before || weightOf(run) > weightOf(before))
-        ) {
-          best.set(id, run);
+      let table: RunTable | null = null;
+      do {
+        // While folders are searched, the server holds the request until it has found more runs.
+        table = await client.runs({
+          folder: '',
+          revision: table?.revision ?? -1
+        });
+        if (this._isDisposed) {
+          return;
         }
-      }
+        for (const run of table.runs) {
+          const id = run.job?.id;
+          const before = id === undefined ? undefined : best.get(id);
+          if (
+            id !== undefined &&
+            this.ids.includes(id) &&
+            (!before || weightOf(run) >= weightOf(before))
+          ) {
+            best.set(id, run);
+          }
+        }
+      } while (table.scanning && best.size < this.ids.length);
       this._jobOfRun = new Map([...best].map(([job, { id }]) => [id, job]));
       const ids = this.ids.flatMap(id => best.get(id)?.id ?? []);
       if (ids.length > 0) {
@@ -145,6 +157,7 @@ export class JobCompareModel implements IDisposable {
     } catch (error) {
       this._runsFailure = expectApiError(error);
     }
+    this._areRunsKnown = true;
     this._emit();
   }
 
@@ -158,7 +171,7 @@ export class JobCompareModel implements IDisposable {
     if (isOld && !this._timer) {
       this._timer = window.setTimeout(() => {
         this._timer = 0;
-        void this._readJobs();
+        void this.load();
       }, INTERVAL);
     }
   }
@@ -173,6 +186,7 @@ export class JobCompareModel implements IDisposable {
   private _jobs: readonly Job[] | null = null;
   private _jobOfRun: ReadonlyMap<string, string> = new Map();
   private _runs: CompareModel | null = null;
+  private _areRunsKnown = false;
   private _failure: ApiError | null = null;
   private _runsFailure: ApiError | null = null;
   private _isVisible = false;

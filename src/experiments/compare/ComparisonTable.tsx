@@ -84,7 +84,7 @@ export function ComparisonTable(
           checked={showEqual}
           onChange={({ target }) => setShowEqual(target.checked)}
         />
-        {trans.__('Show what is equal, too')}
+        {trans.__('Show equal values too')}
       </label>
     </div>
   );

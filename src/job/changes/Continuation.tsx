@@ -25,18 +25,19 @@ export function ContinuedBy({
   }
   const { job: next, problem } = continuation;
   return (
-    <p role="note">
+    <div role="note">
       {next !== null ? (
-        <>
+        <p>
           {trans.__('A new job continues it:')}{' '}
           <JobLink id={next} openJob={openJob} />
-        </>
+        </p>
       ) : (
         <>
-          {trans.__('No new job continues it.')} {problem}
+          <p>{trans.__('No new job continues it.')}</p>
+          {problem && <p>{problem}</p>}
         </>
       )}
-    </p>
+    </div>
   );
 }
 

@@ -200,16 +200,17 @@ function ProgressLine(props: {
   );
 }
 
-/** Return the remaining time, such as “4 min left, ends about 10:47”; empty if it is not known. */
+/**
+ * Return the remaining time, such as “4 min left, ends about 10:47”; empty if it is not known, and after that time: the
+ * job has become slower or makes no progress.
+ */
 function etaText(progress: Progress, trans: TranslationBundle): string {
   if (progress.eta_seconds === null) {
     return '';
   }
   const end = progress.updated_at + progress.eta_seconds;
-  const left = Math.max(0, end - serverNow());
-  return trans.__(
-    '%1, ends about %2',
-    formatEta(left, trans),
-    formatClock(end)
-  );
+  const left = end - serverNow();
+  return left < 0
+    ? ''
+    : trans.__('%1, ends about %2', formatEta(left, trans), formatClock(end));
 }

@@ -81,6 +81,10 @@ describe('the most useful sentence', () => {
       progress: progress({ eta_seconds: 60, updated_at: serverNow() - 30 })
     });
     expect(jobSentence(job, trans)).toBe('Epoch 4 of 10 · 30 s left');
+    const late = someJob({
+      progress: progress({ eta_seconds: 60, updated_at: serverNow() - 90 })
+    });
+    expect(jobSentence(late, trans)).toBe('Epoch 4 of 10');
   });
 });
 

@@ -94,6 +94,24 @@ describe('JobHeader', () => {
     ]);
   });
 
+  it('estimates no end that has passed', () => {
+    header(
+      fullJob({
+        progress: {
+          text: 'Step 29 of 100',
+          fraction: 0.29,
+          rate: null,
+          eta_seconds: 15,
+          metrics: {},
+          updated_at: Date.now() / 1000 - 60
+        }
+      })
+    );
+    const bar = screen.getByRole('progressbar');
+    expect(bar.getAttribute('aria-valuetext')).toBe('Step 29 of 100');
+    expect(screen.queryByText(/left, ends about/)).toBeNull();
+  });
+
   it('shows what is on its way and offers nothing that would be refused', () => {
     const { buttons } = header(fullJob({ pending_action: 'stopping' }));
     expect(screen.getByText('Stopping…')).toBeTruthy();
