@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from ..core.checks import Capability
 from ..core.engine.protocol import Engine
-from ..core.engine.terminals import OpensTerminals, Shell, ShellSettings, TerminalList, TerminalPlace
-from ..core.errors import Conflict, NotFound, Unavailable
+from ..core.engine.terminals import FindsRanks, OpensTerminals, Shell, ShellSettings, TerminalList, TerminalPlace
+from ..core.errors import Conflict, JobError, NotFound, Unavailable
 from ..core.translation import Text, _, listing
 from .service import JobService
 
 MOST_NAMED = 10
+AT_A_TIME = 8
+"""Replicas in which ranks are looked for at the same time."""
 OFF = _("Terminals are switched off on this server.")
 
 
@@ -28,7 +31,7 @@ class Terminals:
     def __init__(self, jobs: JobService) -> None:
         self._jobs = jobs
 
-    async def listed(self, ident: str, settings: ShellSettings | None) -> TerminalList:
+    async def listed(self, ident: str, settings: ShellSettings | None, search: Sequence[str] = ()) -> TerminalList:
         """Return where terminals can be opened in a job, or why not.
 
         Parameters
@@ -37,13 +40,29 @@ class Terminals:
             Id of the job.
         settings
             Shell of the server; None if the server has terminals switched off.
+        search
+            Names of replicas that are searched for ranks if the engine does not know all of them. Only the replica
+            itself is listed where the search fails.
         """
         await self._jobs.job(ident)
         engine, uid = self._jobs.engines.find(ident)
         reason = _reason(engine, settings)
         if reason is not None or not isinstance(engine, OpensTerminals):
             return TerminalList(available=Capability(supported=False, reason=reason))
-        return await engine.terminals(uid)
+        found = await engine.terminals(uid)
+        names = [name for name in found.searchable if name in search]
+        if not names or not found.available.supported or not isinstance(engine, FindsRanks):
+            return found
+        ranks = await _ranks(engine, uid, names)
+        places = []
+        for place in found.places:
+            if place.rank is None or place.replica not in ranks:
+                places.append(place)
+            if place.rank is None and place.replica in ranks:
+                known = {each.rank for each in found.places if each.replica == place.replica}
+                every = sorted({rank for rank in known if rank is not None} | set(ranks[place.replica]))
+                places += [TerminalPlace(replica=place.replica, rank=rank) for rank in every]
+        return found.model_copy(update={"places": places})
 
     async def place(
         self, ident: str, rank: int | None, replica: str | None, settings: ShellSettings | None
@@ -85,7 +104,18 @@ class Terminals:
         if chosen is not None:
             return chosen
         holders = await self._holders(ident)
+        if rank is not None:
+            searched = [name for name in found.searchable if replica in (None, name)]
+            for at in range(0, len(searched), AT_A_TIME):
+                names = searched[at : at + AT_A_TIME]
+                for each in (await self.listed(ident, settings, names)).places:
+                    if each.rank is not None:
+                        holders[each.rank] = each.replica
+                if rank in holders:
+                    break
         chosen = next((place for place in wanted if place.replica == holders.get(rank or 0)), None)
+        if chosen is not None and rank is not None:
+            chosen = TerminalPlace(replica=chosen.replica, rank=rank)
         if chosen is None and rank is None:
             chosen = next(iter(wanted), None)
         if chosen is not None:
@@ -146,6 +176,20 @@ class Terminals:
             place = found.places[0]
         async with engine.open_terminal(uid, place, settings) as shell:
             yield shell
+
+
+async def _ranks(engine: FindsRanks, uid: str, replicas: Sequence[str]) -> dict[str, list[int]]:
+    """Return the ranks that are found in replicas; a replica that can't be searched has none."""
+    slots = asyncio.Semaphore(AT_A_TIME)
+
+    async def search(replica: str) -> list[int]:
+        async with slots:
+            try:
+                return await engine.ranks_in(uid, replica)
+            except JobError:  # A terminal in the replica itself tells why no command runs there.
+                return []
+
+    return dict(zip(replicas, await asyncio.gather(*map(search, replicas)), strict=True))
 
 
 def _reason(engine: Engine, settings: ShellSettings | None) -> Text | None:

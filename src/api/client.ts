@@ -166,9 +166,9 @@ export class ApiClient extends HttpClient {
     return this._get(['jobs', id, 'stacks']);
   }
 
-  /** Return the replicas and ranks of a job in which a terminal can be opened. */
-  terminals(id: string): Promise<TerminalList> {
-    return this._get(['jobs', id, 'terminals']);
+  /** Return the replicas and ranks of a job in which a terminal can be opened; search a replica for its ranks. */
+  terminals(id: string, replica?: string): Promise<TerminalList> {
+    return this._get(['jobs', id, 'terminals'], { replica });
   }
 
   /** Take the stacks of all ranks of a job, also with frames of C if `native` is true. */

@@ -8898,6 +8898,11 @@ export interface components {
              * @description Replicas that run, each followed by its ranks where the engine knows them.
              */
             places: components["schemas"]["TerminalPlace"][];
+            /**
+             * Searchable
+             * @description Replicas that may run more ranks: a request with the parameter `replica` looks for them there.
+             */
+            searchable: string[];
         };
         TerminalOutput: [
             "setup",
@@ -11028,7 +11033,9 @@ export interface operations {
     };
     listTerminals: {
         parameters: {
-            query?: never;
+            query?: {
+                replica?: string;
+            };
             header?: never;
             path: {
                 id: string;

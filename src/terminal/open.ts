@@ -28,12 +28,21 @@ export async function openTerminal(
   let { replica, rank } = args;
   try {
     if (typeof replica !== 'string') {
-      const { available, places } = await jobs.api.terminals(id);
+      const { available, places, searchable } = await jobs.api.terminals(id);
       if (!available.supported || !places.length) {
         throw new Error(available.reason ?? trans.__('No replica runs.'));
       }
-      const chosen =
-        args.id === undefined ? await askPlace(places, trans) : places[0];
+      let chosen: TerminalPlace | undefined = places[0];
+      if (args.id === undefined) {
+        chosen = await askPlace(places, trans);
+        if (chosen?.rank === null && searchable.includes(chosen.replica)) {
+          // Ranks without a log of their own are known only to the replica.
+          const name = chosen.replica;
+          const found = await jobs.api.terminals(id, name);
+          const inside = found.places.filter(({ replica }) => replica === name);
+          chosen = inside.length ? await askPlace(inside, trans) : chosen;
+        }
+      }
       if (!chosen) {
         return;
       }

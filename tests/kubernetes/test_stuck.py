@@ -13,6 +13,7 @@ from jupyterlab_t9kjob.core.engine.terminals import ShellSettings
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import Security
 from jupyterlab_t9kjob.core.stacks.raw import RawRank, RawStacks, TakenStacks
+from jupyterlab_t9kjob.core.stacks.traces import trace_of
 from jupyterlab_t9kjob.core.translation import Text
 from jupyterlab_t9kjob.engines.kubernetes.client.exec.remote_command import Target
 from jupyterlab_t9kjob.engines.kubernetes.commands import stacks
@@ -20,8 +21,11 @@ from jupyterlab_t9kjob.engines.kubernetes.commands.debug_containers import PREFI
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.service import JobService
 from jupyterlab_t9kjob.jobs.terminals import Terminals
+from jupyterlab_t9kjob.stacks.collectives import collectives_of
+from jupyterlab_t9kjob.stacks.communicators import ras_collectives
 from jupyterlab_t9kjob.stacks.frames import Sources
 from jupyterlab_t9kjob.stacks.grouping import Member, finding_of, groups_of
+from jupyterlab_t9kjob.stacks.model import Collective
 from tests.kubernetes.accounts import Account
 from tests.kubernetes.engines import serving
 from tests.kubernetes.harness import Kube, Volume
@@ -45,9 +49,52 @@ if os.environ["RANK"] == "3":
     next_sample()
 wait_for_others()
 """
+# Rank 3 does not join a barrier. PyTorch's debug server is on, and one process of each pod answers as NCCL's RAS does.
+SERVED = """
+import os, socket, sys, threading, time, types
+import torch.distributed as dist
+
+sys.modules.setdefault("tabulate", types.SimpleNamespace(tabulate=str))  # Only the server's own page needs it.
+from torch.distributed.debug import start_debug_server
+
+# Made up in the format of NCCL's documentation; no GPU was at hand.
+RAS = '''SERVER PROTOCOL 2
+OK
+OK
+{"communicators": [{"hash": "0x2a", "size": 4, "missing_ranks": [], "ranks": [
+  {"rank": 0, "host": "10.0.0.1", "pid": 1, "collective_counts": {"AllReduce": 9}},
+  {"rank": 1, "host": "10.0.0.1", "pid": 2, "collective_counts": {"AllReduce": 9}},
+  {"rank": 2, "host": "10.0.0.2", "pid": 1, "collective_counts": {"AllReduce": 9}},
+  {"rank": 3, "host": "10.0.0.2", "pid": 2, "collective_counts": {"AllReduce": 8}}
+]}]}'''
+
+def answer(server):
+    while True:
+        client, _address = server.accept()
+        with client, client.makefile("rb") as lines:
+            while lines.readline() != b"VERBOSE STATUS\\n":
+                pass
+            client.sendall(RAS.encode())
+
+def next_sample():
+    while True:
+        time.sleep(0.05)
+
+def wait_for_others():
+    dist.barrier()
+
+dist.init_process_group("gloo")
+start_debug_server(port=0)
+if os.environ["LOCAL_RANK"] == "0":
+    threading.Thread(target=answer, args=(socket.create_server(("localhost", 28028)),), daemon=True).start()
+print("ready", flush=True)
+if dist.get_rank() == 3:
+    next_sample()
+wait_for_others()
+"""
 EXEC = {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get", "create"]}
 DEBUG = {"apiGroups": [""], "resources": ["pods/ephemeralcontainers"], "verbs": ["patch"]}
-SAID = "3 ranks are in wait_for_others (hang.py:9); rank 3 is in next_sample (hang.py:6)"
+SAID = "3 ranks wait in barrier (hang.py:32); rank 3 is in next_sample (hang.py:29)"
 HANGING = ("next_sample", "wait_for_others")
 
 
@@ -60,6 +107,13 @@ def said(taken: TakenStacks, job: Job) -> str:
 
 def ranks_of(taken: TakenStacks) -> list[RawRank]:
     return [rank for _replica, answer in taken.stacks for rank in answer.ranks]
+
+
+def collectives(taken: TakenStacks) -> list[Collective]:
+    """Return what the debug servers and NCCL's RAS subsystem say about the job of four ranks."""
+    found = [trace_of(dump, rank.rank) for rank in ranks_of(taken) for dump in rank.traces if rank.rank is not None]
+    answers = [answer for _replica, answer in taken.stacks]
+    return collectives_of(found, 4) + ras_collectives(answers, 4)
 
 
 def hanging(taken: TakenStacks) -> int:
@@ -98,11 +152,14 @@ async def terminal_of_a_rank(terminals: Terminals, job: Job) -> None:
 
 
 async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
-    """The image has no py-spy, so it gets the server's; without the permission the sentence names the rule."""
+    """The image has no py-spy, so it gets the server's; without the permission the sentence names the rule.
+
+    PyTorch's debug servers and NCCL's RAS subsystem are asked inside the pods.
+    """
     account = Account(kube, "stuck", tmp_path)
     await account.may(*rules(), EXEC)
     async with serving(kube, image, tmp_path, volume, kubeconfig=account.kubeconfig) as bench:
-        spec = bench.training(bench.script(SCRIPT, "hang.py"), replicas=2, processes=2)
+        spec = bench.training(bench.script(SERVED, "hang.py"), replicas=2, processes=2)
         job = await bench.submit("kubeflow", spec)
         engine = bench.engines["kubeflow"]
         await bench.until(job, lambda seen: seen.replicas_running == 2)
@@ -110,13 +167,17 @@ async def test_stacks_are_taken_in_the_pods(kube: Kube, volume: Volume, image: s
         async def all_hang() -> TakenStacks:
             while True:
                 taken = await engine.take_stacks(job.uid, native=False)
-                if hanging(taken) == 4:
+                if hanging(taken) == 4 and len(collectives(taken)) == 2:
                     return taken
 
         assert (await engine.stacks_capability(job.uid)).supported
         taken = await all_hang()
         assert taken.missing == {}
         assert said(taken, job) == SAID
+        assert [(each.source, str(each.finding)) for each in collectives(taken)] == [
+            ("recorder", "3 ranks wait in barrier, number 1; rank 3 has not joined"),
+            ("ras", "3 ranks have launched AllReduce, number 9; rank 3 has not joined"),
+        ]
         await terminal_of_a_rank(Terminals(JobService(Engines(bench.engines))), job)
 
         await account.may(*rules())

@@ -72,6 +72,22 @@ async def run_commands(bench: Bench, job: Job) -> None:
             pass
 
 
+async def ranks_of_one_log(bench: Bench, job: Job) -> None:
+    """Find a rank that has no log of its own: only the container knows it."""
+    terminals = Terminals(JobService(Engines(bench.engines)))
+    listed = await terminals.listed(job.id, SETTINGS)
+    master, worker = listed.places
+    assert listed.searchable == [master.replica, worker.replica]
+    async with terminals.opened(job.id, worker, SETTINGS) as shell:
+        await ask(shell, "env -u T9KJOB_TERMINAL RANK=5 LOCAL_RANK=1 sleep 98713 >/dev/null 2>&1 & true")
+        searched = (await terminals.listed(job.id, SETTINGS, listed.searchable)).places
+        rank = TerminalPlace(replica=worker.replica, rank=5)
+        assert searched == [master, worker, rank]
+        assert await terminals.place(job.id, 5, None, SETTINGS) == rank
+        async with terminals.opened(job.id, rank, SETTINGS) as inside:
+            assert await ask(inside, 'echo "$RANK/$LOCAL_RANK"') == "5/1"
+
+
 async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_path: Path) -> None:
     account = Account(kube, "terminals", tmp_path)
     await account.may(*rules(), {"apiGroups": [""], "resources": ["pods/exec"], "verbs": ["get", "create"]})
@@ -106,6 +122,7 @@ async def test_a_terminal_in_a_pod(kube: Kube, volume: Volume, image: str, tmp_p
                     pass
             assert shell.exit_code == 3
         await run_commands(bench, job)
+        await ranks_of_one_log(bench, job)
 
         # The pod goes away under an open terminal.
         async with engine.open_terminal(job.uid, master, SETTINGS) as shell:

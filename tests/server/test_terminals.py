@@ -229,6 +229,34 @@ async def test_debug_mode_and_the_environment_of_a_rank(
         assert SECRET not in caplog.text
 
 
+async def test_ranks_of_the_users_own_launcher(api: Api, open_terminal: Open, jp_root_dir: Path, open_page: Any):
+    """No plan and no log names the ranks that a command starts itself; their processes do."""
+    (jp_root_dir / "train.py").write_text("", "utf-8")
+    spec = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json["spec"]
+    own = "for i in 0 1; do RANK=$((i+4)) LOCAL_RANK=$i sleep 98704 & done; RANK=9 sleep 98705 & wait"
+    spec |= {"entrypoint": {"kind": "command", "value": "sh"}, "args": ["-c", own], "torchrun": None}
+    answer = await api("POST", "jobs", body={"spec": spec, "request_id": "request-0002"})
+    assert answer.status == 201, answer.json
+    job = answer.json
+    stream = await open_page("stream")
+    try:
+        await eventually(lambda: len(having("\0009870")) == 3)
+        while len(places := (await api("GET", "jobs", job["id"], "terminals")).json["places"]) < 3:
+            pass
+        assert [(each["replica"], each["rank"]) for each in places] == [
+            ("worker-0", None),
+            ("worker-0", 4),
+            ("worker-0", 5),
+        ]
+        rank = await open_terminal(job, rank=5)
+        assert await rank.receive() == ["setup", {}], rank.end
+        assert await rank.ask('echo "$RANK/$LOCAL_RANK"') == "5/1"
+        assert (await api("GET", "jobs", job["id"], "terminals", replica="")).status == 400
+    finally:
+        await api("POST", "jobs", job["id"], "stop")
+        await ended(stream, job["id"])
+
+
 async def test_no_process_is_left_behind(debugged: Debugged, api: Api, open_terminal: Open):
     async with debugged() as job:
         closed = await open_terminal(job)

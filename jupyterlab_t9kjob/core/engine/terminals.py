@@ -26,6 +26,10 @@ class TerminalList(Model):
     places: list[TerminalPlace] = Field(
         default_factory=list, description="Replicas that run, each followed by its ranks where the engine knows them."
     )
+    searchable: list[str] = Field(
+        default_factory=list,
+        description="Replicas that may run more ranks: a request with the parameter `replica` looks for them there.",
+    )
 
 
 @dataclass(frozen=True)
@@ -130,4 +134,27 @@ class OpensTerminals(Protocol):
             If there is no such job or place.
         JobError
             If no shell can be started there.
+        """
+
+
+@runtime_checkable
+class FindsRanks(Protocol):
+    """The engine finds the ranks of the replicas that `TerminalList.searchable` names, with a command in each."""
+
+    async def ranks_in(self, uid: str, replica: str) -> list[int]:
+        """Return the global ranks whose processes run in a replica.
+
+        Parameters
+        ----------
+        uid
+            The job.
+        replica
+            Name of the replica.
+
+        Raises
+        ------
+        NotFound
+            If there is no such job.
+        JobError
+            If the replica does not run, or no command can look for its ranks.
         """

@@ -34,8 +34,11 @@ class TerminalsHandler(ApiHandler):
     @guarded
     async def get(self, ident: str) -> None:
         """Return where terminals can be opened in a job, or why not."""
+        replica = self.get_query_argument("replica", None)
+        if replica is not None and not 0 < len(replica) <= LONGEST_NAME:
+            raise BadRequest(_("The parameter replica must name a replica."))
         services = await self.app.services()
-        self.reply(await services.terminals.listed(ident, self.app.shell()))
+        self.reply(await services.terminals.listed(ident, self.app.shell(), [] if replica is None else [replica]))
 
 
 class TerminalHandler(Socket):

@@ -22,6 +22,8 @@ interface IReplicasProps {
   /** Show the log of a replica. */
   showLog(replica: Replica): void;
   openTerminal(place: TerminalPlace): void;
+  /** Search a replica for its ranks; return where terminals can be opened. */
+  searchTerminals(replica: string): Promise<TerminalList>;
 }
 
 /**
@@ -67,6 +69,7 @@ export function Replicas(props: IReplicasProps): React.JSX.Element {
       <TerminalButton
         replica={replica}
         terminals={props.terminals}
+        search={props.searchTerminals}
         open={props.openTerminal}
         trans={trans}
       />

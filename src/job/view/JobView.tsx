@@ -221,6 +221,9 @@ function JobPage(props: IJobPageProps): React.JSX.Element {
             trans={trans}
             showLog={replica => void showReplica(model, replica)}
             terminals={terminals}
+            searchTerminals={replica =>
+              model.jobs.api.terminals(job.id, replica)
+            }
             openTerminal={place =>
               lab.run(CommandIDs.openTerminal, { ...place })
             }

@@ -32,6 +32,7 @@ describe('the command that opens a terminal', () => {
   let jobs: Jobs;
   let commands: CommandRegistry;
   let places: TerminalPlace[];
+  let searchable: string[];
   const front = document.createElement('div');
   const added: TerminalView[] = [];
   const addItem = jest.fn();
@@ -40,9 +41,15 @@ describe('the command that opens a terminal', () => {
     added.length = 0;
     addItem.mockClear();
     places = PLACES;
+    searchable = [];
     const server = new FakeServer();
     const available = { supported: true, reason: null };
-    server.answer = () => json({ available, places });
+    server.answer = ({ url }) =>
+      json({
+        available,
+        places: url.includes('replica=worker-0') ? PLACES : places,
+        searchable
+      });
     jobs = new Jobs(new ApiClient(server.settings()));
     commands = new CommandRegistry();
     const shell = {
@@ -102,6 +109,23 @@ describe('the command that opens a terminal', () => {
     await opening;
     expect(added.map(({ place }) => place)).toEqual([
       { id: ID, replica: 'worker-0', rank: 1 }
+    ]);
+  });
+
+  it('asks for the rank in a replica that must be searched', async () => {
+    places = PLACES.slice(0, 1);
+    searchable = ['worker-0'];
+    const opening = commands.execute(CommandIDs.openTerminal);
+    const field = await waitFor(() => {
+      const found = document.querySelector('select');
+      expect(found).not.toBeNull();
+      return found as HTMLSelectElement;
+    });
+    field.selectedIndex = 1;
+    document.querySelector<HTMLElement>('.jp-mod-accept')?.click();
+    await opening;
+    expect(added.map(({ place }) => place)).toEqual([
+      { id: ID, replica: 'worker-0', rank: 0 }
     ]);
   });
 

@@ -15,7 +15,7 @@ from ..jobs.snapshot import JobSnapshot
 from ..objects.kinds import JobKind
 from .pods import ExecPermissions
 from .stacks import StackTaker
-from .terminals import terminal_in, terminals_of
+from .terminals import ranks_in, terminal_in, terminals_of
 
 
 class RunsCommands:
@@ -52,6 +52,13 @@ class RunsCommands:
         except Unavailable:  # The terminals of replicas need no logs.
             streams = []
         return await terminals_of(self._exec, self._cluster.api, snapshot, streams)
+
+    async def ranks_in(self, uid: str, replica: str) -> list[int]:
+        """Look for ranks in a replica's pod.
+
+        The parameters are those of `core.engine.terminals.FindsRanks.ranks_in`.
+        """
+        return await ranks_in(self._cluster.api, await self._open(uid), replica)
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:

@@ -77,8 +77,41 @@ async def demand_rank(api: KubeApi, target: Target, replica: str, rank: int) -> 
     ApiError, Unreachable
         See `remote_command.run`.
     """
+    ranks = await found_ranks(api, target)
+    if rank in ranks:
+        return
+    raise NotFound(
+        _("Rank {rank} does not run in the replica {name}.", rank=rank, name=replica),
+        code="NoSuchPlace",
+        hint=_("Ranks there: {ranks}.", ranks=listing([str(each) for each in ranks], MOST_NAMED))
+        if ranks
+        else _("No process that torchrun started runs there."),
+    )
+
+
+async def found_ranks(api: KubeApi, target: Target, seconds: float = LOOK_SECONDS) -> list[int]:
+    """Return the ranks whose processes run in a container.
+
+    Parameters
+    ----------
+    api
+        The cluster.
+    target
+        The container.
+    seconds
+        Longest time for the answer.
+
+    Raises
+    ------
+    Conflict
+        If the container does not allow reading the environment of any rank.
+    Unavailable
+        If the container does not answer.
+    ApiError, Unreachable
+        See `remote_command.run`.
+    """
     try:
-        done = await run(api, target, ["sh", "-c", PYTHON, source(), "look", str(rank)], seconds=LOOK_SECONDS)
+        done = await run(api, target, ["sh", "-c", PYTHON, source(), "look", "0"], seconds=seconds)
     except NotStarted as error:
         raise Unavailable(
             _("The container has no shell in which a command could run."), code="NoShell", verbatim=error.message
@@ -88,17 +121,9 @@ async def demand_rank(api: KubeApi, target: Target, replica: str, rank: int) -> 
     if done.exit_code in (126, 127):
         raise _no_environment(_("The container has no Python."))
     ranks, refused = _answer(done)
-    if rank in ranks:
-        return
     if not ranks and refused:
         raise _no_environment(_("The container does not allow reading the environments of its processes."))
-    raise NotFound(
-        _("Rank {rank} does not run in the replica {name}.", rank=rank, name=replica),
-        code="NoSuchPlace",
-        hint=_("Ranks there: {ranks}.", ranks=listing([str(each) for each in ranks], MOST_NAMED))
-        if ranks
-        else _("No process that torchrun started runs there."),
-    )
+    return ranks
 
 
 def _no_environment(why: Text) -> Conflict:

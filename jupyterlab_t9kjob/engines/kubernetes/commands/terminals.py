@@ -25,11 +25,13 @@ from ..client.json_access import parts, text
 from ..jobs.snapshot import JobSnapshot
 from ..objects.kinds import JobKind, ReplicaView
 from .pods import NOT_RUNNING, ExecPermissions, running
-from .rank_terminals import PYTHON, arguments, demand_rank
+from .rank_terminals import PYTHON, arguments, demand_rank, found_ranks
 
 MARK: Final = "T9KJOB_TERMINAL"
 """Environment variable that all processes of a terminal carry, so that they can be ended with it."""
 CLEAN_UP_SECONDS: Final = 5.0
+SEARCH_SECONDS: Final = 15.0
+"""Time for which a menu waits for the ranks of a replica."""
 _MARKED: Final = "export {mark}={token}"
 _RANK: Final = f"; {PYTHON}"
 _TERMINAL: Final = " TERM=xterm-256color"
@@ -66,11 +68,43 @@ async def terminals_of(
     for stream in sorted(streams, key=lambda stream: (stream.attempt, stream.worker_restart)):
         if stream.rank is not None:
             holders[stream.rank] = stream.replica
-    places = []
+    spec = snapshot.job.spec
+    processes = spec.torchrun.proc_per_node if spec is not None and spec.torchrun is not None else None
+    places, searchable = [], []
     for replica, _container in running(snapshot):
         ranks = sorted(rank for rank, name in holders.items() if name == replica.name)
         places += [TerminalPlace(replica=replica.name, rank=rank) for rank in (None, *ranks)]
-    return TerminalList(available=await permissions.capability(api, snapshot), places=places)
+        # Ranks that write to one log are known only to their container, because torchrun numbers the replicas.
+        if not ranks or (isinstance(processes, int) and len(ranks) < processes):
+            searchable.append(replica.name)
+    available = await permissions.capability(api, snapshot)
+    return TerminalList(available=available, places=places, searchable=searchable)
+
+
+async def ranks_in(api: KubeApi | None, snapshot: JobSnapshot, name: str) -> list[int]:
+    """Return the ranks that run in a replica, see `core.engine.terminals.FindsRanks`.
+
+    Parameters
+    ----------
+    api, snapshot
+        See `terminals_of`.
+    name
+        Name of the replica.
+
+    Raises
+    ------
+    JobError
+        See `terminal_in`.
+    """
+    found = next(((view, container) for view, container in running(snapshot) if view.name == name), None)
+    if api is None or found is None:
+        raise Conflict(_("The replica {name} does not run.", name=name))
+    replica, container = found
+    target = Target(snapshot.job.namespace, replica.pod_name or "", container)
+    try:
+        return await found_ranks(api, target, SEARCH_SECONDS)
+    except (ApiError, Unreachable) as error:
+        raise _refusal(error) from error
 
 
 @asynccontextmanager

@@ -15,10 +15,11 @@ from ....core.engine.terminals import Shell, ShellSettings, TerminalList, Termin
 from ....core.errors import Conflict, NotFound
 from ....core.job import Job, JobSummary
 from ....core.system.disk_threads import on_disk
+from ....core.system.processes import LINUX
 from ....core.translation import _
 from ..jobs.store import Store
 from ..jobs.stored_job import StoredJob
-from .surroundings import NoRank, Surroundings, new_mark, ranks_of, surroundings_of
+from .surroundings import NoRank, Surroundings, new_mark, ranks_of, running_ranks, surroundings_of
 
 RANK_SECONDS: Final = 120.0
 """Time for which a terminal waits until torchrun has started its rank."""
@@ -43,7 +44,10 @@ class OpensRankTerminals:
         """Return where terminals can be opened, see `core.engine.terminals.OpensTerminals`."""
         job = await self.job(uid)
         available = _capability(job)
-        return TerminalList(available=available, places=_places(self._store.get(uid)) if available.supported else [])
+        if not available.supported:
+            return TerminalList(available=available)
+        stored = self._store.get(uid)
+        return TerminalList(available=available, places=await on_disk(stored.files.path, _all_places, stored))
 
     @asynccontextmanager
     async def open_terminal(self, uid: str, place: TerminalPlace, settings: ShellSettings) -> AsyncIterator[Shell]:
@@ -116,4 +120,20 @@ def _places(job: StoredJob) -> list[TerminalPlace]:
         places.append(TerminalPlace(replica=record["name"]))
         if plan["launcher"] is not None:
             places += [TerminalPlace(replica=record["name"], rank=rank) for rank in ranks_of(record, plan["processes"])]
+    return places
+
+
+def _all_places(job: StoredJob) -> list[TerminalPlace]:
+    """Return the places, also of ranks that no log and no plan names, such as those of the user's own torchrun."""
+    places = []
+    planned = _places(job)
+    for place in planned:
+        places.append(place)
+        if (
+            LINUX
+            and place.rank is None
+            and not any(other.replica == place.replica and other.rank is not None for other in planned)
+        ):
+            ranks = sorted(running_ranks(job.uid, place.replica))
+            places += [TerminalPlace(replica=place.replica, rank=rank) for rank in ranks]
     return places

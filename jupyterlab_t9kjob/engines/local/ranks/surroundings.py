@@ -85,7 +85,7 @@ def surroundings_of(record: Record, plan: RunPlan, place: TerminalPlace, mark: s
         raise Conflict(_("The replica {name} does not run.", name=place.replica))
     pid: int | None = agent
     if place.rank is not None:
-        pid = _rank_process(plan["uid"], place) if LINUX else agent
+        pid = running_ranks(plan["uid"], place.replica).get(place.rank) if LINUX else agent
         if pid is None:
             raise NoRank(_("Rank {rank} does not run in {replica}.", rank=place.rank, replica=place.replica))
     own = plan["replicas"][index]
@@ -113,11 +113,27 @@ def ranks_of(record: ReplicaRecord, processes: int | None) -> list[int]:
     return [] if first is None or processes is None else list(range(first, first + processes))
 
 
-def _rank_process(uid: str, place: TerminalPlace) -> int | None:
-    """Return the first process of a rank: the one whose parent does not have the rank."""
-    wanted = str(place.rank)
-    found = {pid for pid in marked(uid, place.replica) if (_environment(pid) or {}).get("RANK") == wanted}
-    return min((pid for pid in found if _parent(pid) not in found), default=None)
+def running_ranks(uid: str, replica: str) -> dict[int, int]:
+    """Return the first process of each rank of a replica by the processes' variables (blocking, Linux).
+
+    The first process is the one whose parent does not have the rank; the workers of a data loader do. torchrun sets
+    ``LOCAL_RANK``, too, so a variable ``RANK`` of the user does not count.
+
+    Parameters
+    ----------
+    uid
+        The job's uid.
+    replica
+        Name of the replica.
+    """
+    found = {}
+    for pid in marked(uid, replica):
+        env = _environment(pid) or {}
+        rank, local = env.get("RANK", ""), env.get("LOCAL_RANK", "")
+        if rank.isdecimal() and local.isdecimal():
+            found[pid] = int(rank)
+    tops = [pid for pid in sorted(found, reverse=True) if found.get(_parent(pid) or 0) != found[pid]]
+    return {found[pid]: pid for pid in tops}
 
 
 def _parent(pid: int) -> int | None:

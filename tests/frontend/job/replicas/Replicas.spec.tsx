@@ -36,6 +36,7 @@ describe('Replicas', () => {
         trans={trans}
         showLog={() => undefined}
         terminals={null}
+        searchTerminals={jest.fn()}
         openTerminal={() => undefined}
       />
     );
@@ -110,6 +111,7 @@ describe('Replicas of a cluster', () => {
         trans={trans}
         showLog={() => undefined}
         terminals={null}
+        searchTerminals={jest.fn()}
         openTerminal={() => undefined}
       />
     );

@@ -1,7 +1,7 @@
 /** The button that opens a terminal in a replica, and the connection of the terminal. */
 import { ServerConnection } from '@jupyterlab/services';
 import { nullTranslator } from '@jupyterlab/translation';
-import { fireEvent, render, screen } from '@testing-library/react';
+import { fireEvent, render, screen, waitFor } from '@testing-library/react';
 import * as React from 'react';
 import { TerminalList } from '../../../../src/api/types';
 import { TerminalButton } from '../../../../src/job/replicas/TerminalButton';
@@ -12,25 +12,36 @@ const trans = nullTranslator.load('');
 const AVAILABLE = { supported: true, reason: null };
 
 /** Render the button with what the server offers; return the function that opens a terminal. */
-function show(terminals: TerminalList | null): jest.Mock {
+function show(
+  terminals: TerminalList | null,
+  search: (replica: string) => Promise<TerminalList> = jest.fn()
+): jest.Mock {
   const open = jest.fn();
   const replica = someReplica({ name: 'worker-0' });
-  render(<TerminalButton {...{ replica, terminals, open, trans }} />);
+  render(<TerminalButton {...{ replica, terminals, search, open, trans }} />);
   fireEvent.click(screen.getByRole('button'));
   return open;
 }
 
 describe('TerminalButton', () => {
+  afterEach(() =>
+    document.querySelectorAll('.lm-Menu').forEach(menu => menu.remove())
+  );
+
   it('opens the only terminal at once', () => {
     const place = { replica: 'worker-0', rank: null };
     const other = { replica: 'worker-1', rank: null };
-    const open = show({ available: AVAILABLE, places: [place, other] });
+    const open = show({
+      available: AVAILABLE,
+      places: [place, other],
+      searchable: []
+    });
     expect(open.mock.calls).toEqual([[place]]);
   });
 
   it('offers the ranks in a menu', () => {
     const places = [null, 0, 1].map(rank => ({ replica: 'worker-0', rank }));
-    const open = show({ available: AVAILABLE, places });
+    const open = show({ available: AVAILABLE, places, searchable: [] });
     expect(open).not.toHaveBeenCalled();
     const items = [...document.querySelectorAll('.lm-Menu-itemLabel')];
     expect(items.map(({ textContent }) => textContent)).toEqual([
@@ -40,11 +51,51 @@ describe('TerminalButton', () => {
     ]);
   });
 
+  it('searches a replica for ranks without a log of their own', async () => {
+    const place = (rank: number | null) => ({ replica: 'worker-0', rank });
+    const known: TerminalList = {
+      available: AVAILABLE,
+      places: [place(null)],
+      searchable: ['worker-0']
+    };
+    const search = jest.fn(async () => ({
+      ...known,
+      places: [null, 4, 5].map(place)
+    }));
+    const open = show(known, search);
+    expect(search.mock.calls).toEqual([['worker-0']]);
+    const button = screen.getByRole('button');
+    expect(button.getAttribute('aria-busy')).toBe('true');
+    fireEvent.click(button); // a second click searches no second time
+    expect(search).toHaveBeenCalledTimes(1);
+    await waitFor(() =>
+      expect(document.querySelectorAll('.lm-Menu-itemLabel')).toHaveLength(3)
+    );
+    const items = [...document.querySelectorAll('.lm-Menu-itemLabel')];
+    expect(items.map(({ textContent }) => textContent)).toEqual([
+      'worker-0',
+      'Rank 4',
+      'Rank 5'
+    ]);
+    expect(open).not.toHaveBeenCalled();
+  });
+
+  it('opens the replica itself when it can not be searched', async () => {
+    const place = { replica: 'worker-0', rank: null };
+    const open = show(
+      { available: AVAILABLE, places: [place], searchable: ['worker-0'] },
+      async () => {
+        throw new Error('cut');
+      }
+    );
+    await waitFor(() => expect(open.mock.calls).toEqual([[place]]));
+  });
+
   it.each([
     [{ supported: false, reason: 'Not allowed.' }, 'Not allowed.'],
     [AVAILABLE, 'The replica does not run.']
   ])('is disabled with the reason', (available, reason) => {
-    const open = show({ available, places: [] });
+    const open = show({ available, places: [], searchable: [] });
     expect(open).not.toHaveBeenCalled();
     const button = screen.getByRole('button', { name: 'Terminal in worker-0' });
     expect(button.getAttribute('aria-disabled')).toBe('true');
