@@ -66,6 +66,9 @@ class _Watched:
         Seconds between the last reports.
     output
         Time of the last output, as the engine names it.
+    began_at
+        When the run began, for a report that was there before this server first saw the job, whose time is unknown;
+        else None.
     """
 
     run: tuple[int, int]
@@ -73,6 +76,7 @@ class _Watched:
     report: Any = None
     steps: deque[float] = field(default_factory=lambda: deque(maxlen=KEPT_STEPS))
     output: float | None = None
+    began_at: float | None = None
     summary: JobSummary | None = None
 
     @property
@@ -187,13 +191,14 @@ class StallWatch:
             self._watched[ident] = _Watched(run, since, report, summary=job)
             if report is not None:
                 self._watched[ident].moved_at = now
+                self._watched[ident].began_at = None if known else since
             self._stalls.pop(ident, None)
             return
         watched.summary = job
         if report is not None and report != watched.report:
             if watched.report is not None:
                 watched.steps.append(now - watched.moved_at)
-            watched.report, watched.moved_at = report, now
+            watched.report, watched.moved_at, watched.began_at = report, now, None
             self._stalls.pop(ident, None)
 
     def _seconds_since(self, moment: float | None) -> float:
@@ -232,7 +237,12 @@ class StallWatch:
             if output is None:  # No reader follows the log, so the last output is unknown.
                 self._drop(ident)
                 return
-            if watched.output is None:
+            if (
+                watched.began_at is not None
+            ):  # The report came with the output or before it, not when the server started.
+                watched.moved_at = max(watched.began_at, now - self._seconds_since(output))
+                watched.began_at = None
+            elif watched.output is None:
                 watched.moved_at = max(watched.moved_at, now - self._seconds_since(output))
             elif output != watched.output:
                 watched.moved_at = now

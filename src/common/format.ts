@@ -135,6 +135,11 @@ export function formatAgo(seconds: number, trans: TranslationBundle): string {
     : trans.__('%1 ago', formatAge(seconds, trans));
 }
 
+/** Return a share as a whole percentage, rounded down so that only the end is 100. */
+export function wholePercent(fraction: number): number {
+  return Math.floor(100 * fraction + 1e-6); // 100 * 0.29 is 28.999…
+}
+
 /** Return an estimate of the remaining time: “5 min left”. It is rounded to 5 s, then 1 min, then 5 min. */
 export function formatEta(seconds: number, trans: TranslationBundle): string {
   const step = seconds < MINUTE ? 5 : seconds < HOUR ? MINUTE : 5 * MINUTE;

@@ -13,7 +13,7 @@ import { ISignal, Signal } from '@lumino/signaling';
 import { JobSummary, TensorBoard } from '../api/types';
 import { stateIcons, tensorBoardIcon } from '../ui/icons';
 import { serverNow } from '../common/clock';
-import { formatAgo, listed } from '../common/format';
+import { formatAgo, listed, wholePercent } from '../common/format';
 import {
   hasBar,
   iconStateOf,
@@ -144,7 +144,7 @@ class JobsManager extends Manager<JobSummary> {
       detail: () =>
         fraction == null
           ? stateWord(state, this.trans)
-          : `${Math.floor(fraction * 100)}\u202f%`,
+          : `${wholePercent(fraction)}\u202f%`,
       open: () => void this.commands.execute(CommandIDs.openJob, { id }),
       shutdown: () => void this.commands.execute(CommandIDs.stop, { id })
     };

@@ -163,6 +163,22 @@ async def test_a_server_that_starts_finds_a_silent_job() -> None:
     assert await machine.stalled() == "output since 3600 s"
 
 
+async def test_a_server_that_starts_knows_since_when_a_job_with_steps_is_silent() -> None:
+    machine = Machine()
+    machine.step = 29
+    machine.passes(1800)
+    machine.output = machine.wall
+    machine.passes(3600)
+    machine.says()
+    assert await machine.stalled() is None  # The report may be new: the time of a report is not known.
+    machine.passes(600)
+    assert await machine.stalled() == "output since 4200 s"
+    machine.passes(60)
+    assert await machine.stalled() == "output since 4260 s"
+    machine.output = machine.wall
+    assert await machine.stalled() is None
+
+
 async def test_a_log_that_is_not_followed_says_nothing() -> None:
     machine = Machine()
     machine.says()

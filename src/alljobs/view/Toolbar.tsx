@@ -159,21 +159,23 @@ export function Toolbar(props: IToolbarProps): React.JSX.Element {
         <span>{sinceText(view.since, trans)}</span>
       </MenuButton>
       <span className="jp-t9k-Runs-space" />
-      <span className="jp-t9k-secondary" aria-hidden>
-        {trans.__('Group by')}
-      </span>
-      <MenuButton
-        label={trans.__('Group by')}
-        items={() =>
-          GROUPS.map(group =>
-            allItem(groupText(group, trans), view.group === group, () =>
-              model.change({ group })
+      <span className="jp-t9k-AllJobs-grouping">
+        <span className="jp-t9k-secondary" aria-hidden>
+          {trans.__('Group by')}
+        </span>
+        <MenuButton
+          label={trans.__('Group by')}
+          items={() =>
+            GROUPS.map(group =>
+              allItem(groupText(group, trans), view.group === group, () =>
+                model.change({ group })
+              )
             )
-          )
-        }
-      >
-        <span>{groupText(view.group, trans)}</span>
-      </MenuButton>
+          }
+        >
+          <span>{groupText(view.group, trans)}</span>
+        </MenuButton>
+      </span>
       <ColumnsButton
         list={search => <ColumnList {...{ model, search, trans }} />}
         onDefault={() => model.change({ columns: null })}

@@ -4,7 +4,7 @@ import * as React from 'react';
 import { JobState } from '../../api/aliases';
 import { EngineInfo, JobSummary } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatExact, listed } from '../../common/format';
+import { formatExact, listed, wholePercent } from '../../common/format';
 import { useTicking } from '../../common/hooks';
 import { hasBar, iconStateOf, stateOf, stateWord } from '../../jobs/phase';
 import { jobSentence } from '../../jobs/sentence';
@@ -242,7 +242,7 @@ function Progress({
   trans: TranslationBundle;
 }): React.JSX.Element {
   const fraction = job.progress?.fraction ?? 0;
-  const percent = trans.__('%1 %', Math.floor(100 * fraction));
+  const percent = trans.__('%1 %', wholePercent(fraction));
   return (
     <span className="jp-t9k-AllJobs-progress">
       <ProgressBar

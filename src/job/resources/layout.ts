@@ -1,5 +1,6 @@
 /** Arrangement of the charts: rows are metrics, columns are replicas. */
 import { Replica, ResourceRow, ResourceView } from '../../api/types';
+import { formatClock } from '../../common/format';
 
 /** A curve of an answer. */
 export type Curve = ResourceRow['curves'][number];
@@ -109,5 +110,29 @@ export function stretchesOf(
             ended: attempt.ended
           }
         ]
+  );
+}
+
+/**
+ * Return the labels of times below a plot; empty for a time so near to the end that its label would be cut off.
+ *
+ * @param times - Seconds since the epoch.
+ * @param extent - First and last time of the plot.
+ * @param width - Width of the plot with the space at its right, in px.
+ * @param space - Space at the right, in px.
+ */
+export function timeLabels(
+  times: readonly number[],
+  extent: readonly [number, number],
+  width: number,
+  space: number
+): string[] {
+  const seconds = extent[1] - extent[0];
+  const hasSeconds = seconds < 600;
+  const half = hasSeconds ? 28 : 18;
+  return times.map(time =>
+    ((extent[1] - time) / seconds) * (width - space) + space < half
+      ? ''
+      : formatClock(time, hasSeconds)
   );
 }

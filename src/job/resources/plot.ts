@@ -3,9 +3,8 @@ import uPlot from 'uplot';
 import { nearest } from '../../experiments/charts/lines';
 import { dashOf, IColours } from '../../experiments/charts/palette';
 import { ReadingLine } from '../../experiments/charts/readingLine';
-import { formatClock } from '../../common/format';
 import { formatTicks } from './amounts';
-import { IPlotData, Level } from './layout';
+import { IPlotData, Level, timeLabels } from './layout';
 
 /** Width of the labels at the left of a chart, in px; the axis of attempts has the same indent. */
 export const LABELS_WIDTH = 44;
@@ -89,8 +88,8 @@ function optionsOf(options: IResourcePlot): uPlot.Options {
         grid: { show: false },
         space: 80,
         size: 20,
-        values: (_, splits) =>
-          splits.map(time => formatClock(time, extent[1] - extent[0] < 600))
+        values: ({ width }, splits) =>
+          timeLabels(splits, extent, width - LABELS_WIDTH, RIGHT_SPACE)
       },
       {
         ...axis,

@@ -14,7 +14,8 @@ import {
   formatTime,
   listed,
   sentences,
-  setLocale
+  setLocale,
+  wholePercent
 } from '../../../src/common/format';
 
 const trans = nullTranslator.load('');
@@ -162,4 +163,12 @@ describe('sizes', () => {
     expect(formatCount(1440)).toBe('1\u202f440');
     expect(formatCount(123)).toBe('123');
   });
+});
+
+it.each([
+  [0.29, 29],
+  [0.999, 99],
+  [1, 100]
+])('shows the share %d as %d %%', (share, percent) => {
+  expect(wholePercent(share)).toBe(percent);
 });

@@ -11,6 +11,7 @@ import {
   arrangementOf,
   plotData,
   stretchesOf,
+  timeLabels,
   topOf
 } from '../../../../src/job/resources/layout';
 import { ResourcesModel } from '../../../../src/job/resources/model';
@@ -51,6 +52,16 @@ function view(curves: Curve[], more: Partial<ResourceView> = {}): ResourceView {
 }
 
 describe('resources of a job', () => {
+  it('has no label of a time that the edge of the chart would cut', () => {
+    const labels = timeLabels([0, 600, 1170, 1200], [0, 1200], 608, 8);
+    expect(labels.map(label => label !== '')).toEqual([
+      true,
+      true,
+      true,
+      false
+    ]);
+  });
+
   it('shows values in units that suit the row', () => {
     const memory = scaleOf('bytes', 64 * GIB, trans);
     expect(memory.name).toBe('GiB');
