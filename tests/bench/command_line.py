@@ -82,12 +82,12 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=40_000, help="less than a node rotates at")
     parser.add_argument("--image", default="test.local/torch:cpu", help="any with Python")
     arguments = parser.parse_args()
-    with namespace() as kube, tempfile.TemporaryDirectory() as home:
-        env = environment(kube, home)
-        logs(kube, arguments.lines, env, arguments.image, home)
+    with namespace() as kube, tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as other:
+        logs(kube, arguments.lines, environment(kube, home), arguments.image, home)
         kube.delete("pytorchjobs", "writes")
         create_jobs(kube, (OWNER for _ in range(arguments.jobs)))
-        lists(kube, arguments.jobs, arguments.runs, env)
+        # The first home has a record of the job whose log was followed.
+        lists(kube, arguments.jobs, arguments.runs, environment(kube, other))
 
 
 if __name__ == "__main__":
