@@ -17,7 +17,7 @@ from .translation import Text, _
 REMOVED: Final = object()
 
 FEATURES: Final = (
-    "cluster_tensorboard", "deadline", "debug", "devices", "diagnostics", "elastic", "exec", "extra", "image", "mounts",
+    "cluster_tensorboard", "config_files", "deadline", "debug", "devices", "diagnostics", "elastic", "exec", "extra", "image", "mounts",
     "pause", "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts",
     "resume", "resume_command", "resume_evicted", "scaling_weight", "scheduling", "secrets", "security", "shm",
     "skip_init", "source", "torchrun", "training_runtime", "ttl",
@@ -154,6 +154,8 @@ def _of_the_placement(spec: JobSpec) -> Iterator[Use]:
     if spec.runtime.training_runtime is not None:
         # The runtime is kept, too.
         yield Use("training_runtime", "/spec/runtime/training_runtime", refused=False)
+    if spec.config_files:
+        yield Use("config_files", "/spec/config_files", without={"/spec/config_files": []})
     if spec.mounts:
         yield Use("mounts", "/spec/mounts", refused=False)
     if spec.shm is not None and spec.shm.size_limit is not None:

@@ -24,6 +24,9 @@ MAX_NODES = 10_000
 MAX_PROCESSES = 1024
 """Largest number of processes or accelerators of a replica."""
 
+MAX_CONFIG_BYTES = 65_536
+"""Largest size of all config files of a job together, in bytes: the job's object keeps them in an annotation."""
+
 MAX_PRIORITY = 100
 """Largest priority of a job in its queue (T9k's scheduler)."""
 
@@ -210,6 +213,21 @@ class Mount(Model):
     volume: str | None = Field(None, description="Name of the volume in the pod; null for a generated one.")
 
 
+class ConfigFile(Model):
+    """A small text file at a path of its own, in the pods of a job in a cluster.
+
+    Attributes
+    ----------
+    path
+        Absolute path in the job.
+    text
+        Content of the file. Everybody who may read the job can read it.
+    """
+
+    path: PathText
+    text: Annotated[PlainText, StringConstraints(max_length=MAX_CONFIG_BYTES)]
+
+
 class Shm(Model):
     """Memory volume at ``/dev/shm``."""
 
@@ -317,6 +335,7 @@ class JobSpec(Model):
     resume: list[ResumeSpec] = Field(default_factory=list)
     scheduling: Scheduling = Field(default_factory=Scheduling)
     mounts: list[Mount] = Field(default_factory=list)
+    config_files: Annotated[list[ConfigFile], Field(max_length=20)] = Field(default_factory=list)
     shm: Shm | None = Field(default_factory=Shm)
     security: Security = Field(default_factory=Security)
     tensorboard: TensorBoardSpec = Field(default_factory=TensorBoardSpec)

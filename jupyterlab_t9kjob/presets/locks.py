@@ -56,6 +56,7 @@ _CAPABILITIES: Final = (
     ("/scheduling", "scheduling"),
     ("/security", "security"),
     ("/mounts", "mounts"),
+    ("/config_files", "config_files"),
     ("/shm", "shm"),
     ("/elastic", "elastic"),
     ("/tensorboard/cluster", "cluster_tensorboard"),

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from ..errors import FieldError
 from ..running.source import running
-from ..spec import JobSpec
+from ..spec import ConfigFile, JobSpec
 from ..translation import _, listing
 from .common_names import with_usual_names
 from .diagnostics import diagnosed
@@ -25,12 +25,14 @@ from .kinds import shapes
 from .kinds.formats import Format, groups_of
 from .model import Context, Kind, ManifestError, Notes, Parsed, in_words
 from .names import (
+    CONFIG,
+    CONFIG_FILES,
     DISPLAY_NAME,
     ENV,
     ENV_LOG_DIR,
     SPEC,
 )
-from .own_fields import add_env, add_metadata, take_ours
+from .own_fields import add_env, add_metadata, read_files, take_ours
 from .registry import KINDS
 from .remainder import complete, remainder
 from .text.merge_patch import apply, diff, leaves
@@ -53,8 +55,9 @@ def without_copies(annotations: dict[str, Any], clean: Callable[[Any], Any]) -> 
         Returns a JSON value without secrets.
     """
     kept = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
-    if SPEC in kept and not _is_clean(kept[SPEC], clean):
-        del kept[SPEC]
+    for ours in (SPEC, CONFIG_FILES):
+        if ours in kept and not _is_clean(kept[ours], clean):
+            del kept[ours]
     return kept
 
 
@@ -98,7 +101,8 @@ def render(
     form = KINDS[kind]
     manifest = _full(form, spec)
     try:
-        read = _read(form, _canonical(form, _complete(form, _checked(manifest, form, Notes()))), Notes())
+        canonical = _canonical(form, _complete(form, _checked(manifest, form, Notes())))
+        read = _read(form, canonical, Notes(), spec.config_files)
     except ManifestError as error:
         message = _("The extra content breaks the manifest: {error}", error=error.message)
         raise FieldError(message, field="/spec/extra", hint=_("Change or remove it.")) from error
@@ -149,7 +153,7 @@ def parse(manifest: Any, *, dialect: Any = None) -> Parsed:
     metadata = checked["metadata"]
     name, namespace = metadata.get("name"), metadata.get("namespace")
     ours = take_ours(form, checked)
-    spec = _read(form, _canonical(form, checked, notes), notes)
+    spec = _read(form, _canonical(form, checked, notes), notes, read_files(ours.get(CONFIG_FILES)))
     spec = spec.model_copy(update={"display_name": ours.get(DISPLAY_NAME, "")[:256] or None})
     spec = _with_log_dir(form, spec, ours.get(ENV_LOG_DIR))
     if SPEC in ours:
@@ -285,15 +289,36 @@ def _without(value: dict[str, Any], *names: str) -> dict[str, Any]:
     return {key: item for key, item in value.items() if key not in names}
 
 
-def _read(form: Format, manifest: dict[str, Any], notes: Notes) -> JobSpec:
-    """Return the spec of a canonical manifest, with the fields that the model lacks as `extra`."""
+def _read(form: Format, manifest: dict[str, Any], notes: Notes, files: list[ConfigFile]) -> JobSpec:
+    """Return the spec of a canonical manifest, with the fields that the model lacks as `extra`.
+
+    Parameters
+    ----------
+    form, manifest
+        The manifest, and its kind.
+    notes
+        Collects what is assumed.
+    files
+        Config files of the job, whose texts are in no field of the manifest.
+    """
     named, renames = with_usual_names(form, manifest, notes)
     try:
         spec = form.read(named)
     except ValidationError as error:
         raise _no_job(error) from None
+    if files and _mounts_files(form, named):
+        spec = spec.model_copy(update={"config_files": files})
     extra = diff(form.build(spec), named)
     return spec.model_copy(update={"extra": _merged(extra, renames)})
+
+
+def _mounts_files(form: Format, manifest: dict[str, Any]) -> bool:
+    """Return True if the pods have the volume of config files."""
+    return any(
+        volume.get("name") == CONFIG
+        for template in form.templates(manifest)
+        for volume in template.get("spec", {}).get("volumes", [])
+    )
 
 
 def _canonical(form: Format, manifest: dict[str, Any], notes: Notes | None = None) -> dict[str, Any]:

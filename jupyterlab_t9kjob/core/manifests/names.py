@@ -17,6 +17,7 @@ Annotations
 ``jupyterlab-t9kjob/continues``             the evicted job that the job continues (`core.evictions.model`)
 ``jupyterlab-t9kjob/continued``             the job that continues the evicted job, or why none does
 ``jupyterlab-t9kjob/continue-lease``        lab that creates the job that continues the evicted job, and until when
+``jupyterlab-t9kjob/config-files``          the job's config files, by path: its ConfigMap is made from them
 ``jupyterlab-t9kjob/env``                   names of the environment variables that we added, in order
 ``jupyterlab-t9kjob/spec``                  parts of the spec that the manifest has no field for (see `.remainder`)
 ==========================================  ==================================================================
@@ -60,6 +61,7 @@ REMINDED: Final = PREFIX + "reminded"
 SWEEP_LEASE: Final = PREFIX + "sweep-lease"
 SWEEP_VERDICT: Final = PREFIX + "sweep-verdict"
 CONTINUE_LEASE: Final = PREFIX + "continue-lease"
+CONFIG_FILES: Final = PREFIX + "config-files"
 ENV: Final = PREFIX + "env"
 SPEC: Final = PREFIX + "spec"
 ENGINE: Final = PREFIX + "engine"
@@ -89,6 +91,8 @@ CONTAINER: Final = "pytorch"
 """Name of the training container. PyTorchJob requires it, and T9k's examples use it (t9k-facts.md, Launch)."""
 
 SHM: Final = "dshm"
+CONFIG: Final = "t9kjob-config"
+"""Volume of a job's config files."""
 CLONE: Final = "t9kjob-code"
 GIT_CREDENTIALS: Final = "t9kjob-git-credentials"
 """Init container that clones a git repository, and its volume."""

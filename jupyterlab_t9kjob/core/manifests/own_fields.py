@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from typing import Any, Final
 
-from ..spec import JobSpec
+from ..spec import ConfigFile, JobSpec
 from .entrypoints import log_directory, log_options, record_directory
 from .kinds.formats import Format, training_of
 from .model import Context
 from .names import (
+    CONFIG_FILES,
     DISPLAY_NAME,
     ENV,
     ENV_ARTIFACTS,
@@ -67,11 +69,26 @@ def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> N
         OWNER: context.owner,
         REQUEST_ID: context.request_id,
         RERUN_OF: context.rerun_of,
+        CONFIG_FILES: written_files(spec.config_files),
     }
     metadata["annotations"] = {
         **metadata.get("annotations", {}),
         **{name: value for name, value in ours.items() if value is not None},
     }
+
+
+def written_files(files: list[ConfigFile]) -> str | None:
+    """Return config files as the text of an annotation, by path; None if there are none."""
+    return json.dumps({file.path: file.text for file in files}, ensure_ascii=False) if files else None
+
+
+def read_files(annotation: object) -> list[ConfigFile]:
+    """Return the config files of an annotation; none if it can't be read."""
+    try:
+        texts = json.loads(annotation) if isinstance(annotation, str) else {}
+        return [ConfigFile(path=path, text=text) for path, text in texts.items()]
+    except (AttributeError, ValueError, RecursionError):
+        return []
 
 
 def add_env(form: Format, manifest: dict[str, Any], spec: JobSpec, context: Context) -> list[str]:

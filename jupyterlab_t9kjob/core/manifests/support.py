@@ -12,7 +12,7 @@ from ..evictions.model import CONTINUES, continues_of
 from ..features import unsupported
 from ..lab import on_volume
 from ..running.source import PYTHON_PATH, running
-from ..spec import JobSpec
+from ..spec import MAX_CONFIG_BYTES, JobSpec
 from ..sweep import member_of
 from ..texts.quantity import amount
 from ..translation import Text, _, _n, sentences
@@ -68,6 +68,7 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
         *_programs(spec, kind),
         *_sizes(spec),
         *_volumes(spec),
+        *_config_files(spec),
         *_diagnostics(spec),
         *_security(spec),
         *_extra(spec, kind),
@@ -185,6 +186,25 @@ def _volumes(spec: JobSpec) -> Iterator[Check]:
                 message = _("{path} is on no volume of the job, so the cluster's TensorBoard can't see it.", path=path)
                 hint = _("Choose a folder below one of the mounts.")
                 yield _warning("LogDirectoryNotMounted", message, "/spec/tensorboard/log_dirs", hint)
+
+
+def _config_files(spec: JobSpec) -> Iterator[Check]:
+    seen = {str(PurePosixPath(mount.mount_path)) for mount in spec.mounts}
+    left = MAX_CONFIG_BYTES
+    for index, file in enumerate(spec.config_files):
+        field, path = f"/spec/config_files/{index}", str(PurePosixPath(file.path))
+        if not file.path.startswith("/") or ":" in file.path or file.path.endswith("/"):
+            message = _("The path of a config file is absolute, names a file, and has no colon.")
+            yield _error("NotAbsolute", message, f"{field}/path", _("Write it like {path}.", path="/etc/nccl.conf"))
+        if path in seen:
+            message = _("Something else is at {path} already.", path=path)
+            yield _error("MountedTwice", message, f"{field}/path", _("Choose another path."))
+        seen.add(path)
+        left -= len(file.text.encode())
+        if left < 0:
+            message = _("The config files are larger than {size} KiB together.", size=MAX_CONFIG_BYTES // 1024)
+            yield _error("ConfigTooLarge", message, f"{field}/text", _("Put large files on a volume of the job."))
+            return
 
 
 def _diagnostics(spec: JobSpec) -> Iterator[Check]:

@@ -229,6 +229,7 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
     "scheduling": None,
     "image": None,
     "mounts": None,
+    "config_files": None,
     "shm": None,
     "resource_limits": None,
     "debug": None,

@@ -15,7 +15,7 @@ from ...spec import (
     Resources,
 )
 from ..entrypoints import Argv, split_argv, working_directory
-from ..names import CONTAINER, SHM, SHM_PATH
+from ..names import CONFIG, CONTAINER, SHM, SHM_PATH
 from .git_clone import add_clone
 from .pod_security import restricted_container, restricted_pod
 
@@ -62,6 +62,12 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
         memory = compact({"medium": "Memory", "sizeLimit": _written(spec.shm.size_limit)})
         volumes[shm] = {"name": shm, "emptyDir": memory}
         mounts.append({"name": shm, "mountPath": SHM_PATH})
+    if spec.config_files:
+        volumes[CONFIG] = {"name": CONFIG, "configMap": {"name": config_map_name(spec.name)}}
+        mounts += [
+            {"name": CONFIG, "mountPath": file.path, "subPath": str(index), "readOnly": True}
+            for index, file in enumerate(spec.config_files)
+        ]
     container = compact({
         "name": CONTAINER,
         "image": runtime.image,
@@ -93,6 +99,11 @@ def build_template(spec: JobSpec, group: ReplicaSpec, argv: Argv) -> dict[str, A
     if isinstance(spec.source, GitRepository):
         add_clone(pod, spec.source, spec.security)
     return {"spec": pod}
+
+
+def config_map_name(job: str) -> str:
+    """Return the name of the ConfigMap of a job's config files, whose keys are their positions."""
+    return f"{job}-config-files"
 
 
 def merged_env(job: list[EnvVar], group: list[EnvVar] | None) -> list[EnvVar]:

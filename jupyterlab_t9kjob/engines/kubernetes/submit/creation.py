@@ -179,7 +179,7 @@ class Creation:
         try:
             await companions.create_companions(await self._cluster.api_for(self._kind), self._kind, job.manifest)
         except JobError as problem:
-            log.warning("The job %s may lack a Service: %s", job.name, problem)
+            log.warning("The job %s may lack an object that it needs: %s", job.name, problem)
 
     # -- inside -------------------------------------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ CAPABILITIES: dict[str, Capability] = {
         "image": _("Jobs on this machine run in a kernel's Python, not in an image."),
         "training_runtime": _("Only a TrainJob of Kubeflow Trainer has a training runtime."),
         "mounts": _("Jobs on this machine see its paths as they are."),
+        "config_files": _("Jobs on this machine read its files where they are; write the file to its place."),
         "shm": _("The size of shared memory can't be changed on this machine."),
         "resource_limits": _("CPU and memory limits are not enforced on this machine."),
         "debug": None,
