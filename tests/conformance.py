@@ -28,7 +28,7 @@ from jupyterlab_t9kjob.core.errors import Conflict, FieldError, NotFound
 from jupyterlab_t9kjob.core.job import Job, JobSummary
 from jupyterlab_t9kjob.core.log_sources import LogFile
 from jupyterlab_t9kjob.core.manifests import KINDS
-from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec, ReplicaSpec, RunPolicy
+from jupyterlab_t9kjob.core.spec import ConfigFile, Entrypoint, JobSpec, ReplicaSpec, RunPolicy
 from jupyterlab_t9kjob.engines.kubernetes import objects
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, SharedKind
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
@@ -289,6 +289,13 @@ async def has_deadlines(on: Subject) -> None:
     assert ended.reason.sentence == "Ended at its deadline of 12 s"
 
 
+async def has_config_files(on: Subject) -> None:
+    path = FILES["config_files"][0].path
+    done = await on.ended(await on.submit(f'[ "$(cat {path})" = "NCCL_DEBUG=ä" ]', **FILES))
+    assert done.phase == "Succeeded", done.reason
+    assert done.spec.config_files == FILES["config_files"]
+
+
 async def shows_foreign_jobs(on: Subject) -> None:
     """One that was made with kubectl; of a kind that other programs use too, only with the label."""
     assert on.kind is not None and on.create_object is not None
@@ -324,6 +331,7 @@ async def has_words(on: Subject) -> None:
 
 ON_FAILURE = {"replica_specs": [ReplicaSpec(restart_policy="OnFailure")], "run_policy": RunPolicy(backoff_limit=3)}
 BY_CODE = {"replica_specs": [ReplicaSpec(restart_policy="ExitCode")], "run_policy": RunPolicy(backoff_limit=3)}
+FILES = {"config_files": [ConfigFile(path="/etc/t9kjob/nccl.conf", text="NCCL_DEBUG=ä\n")]}
 DEADLINE = {"run_policy": RunPolicy(active_deadline_seconds=12)}
 
 FOREIGN, RIGHTS = "Foreign jobs", "Rights"
@@ -339,6 +347,7 @@ POINTS = (
     Point("Stop", "The job fails with “Stopped by you”; in a cluster it can be resumed.", stops),
     Point("Delete", "The job ends, its record stays until it is removed.", deletes),
     Point("Deadline", "A job ends 12 s after its start, and its reason says so.", has_deadlines, "deadline", DEADLINE),
+    Point("Config files", "The pods find a text at its path.", has_config_files, "config_files", FILES),
     Point(FOREIGN, "A job that was made with kubectl is shown and can be deleted.", shows_foreign_jobs),
     Point(RIGHTS, "Without a permission nothing is created, and a sentence names the permission.", None),
     Point("Errors in words", "An image or a script that is not there is named, with what to do.", has_words),

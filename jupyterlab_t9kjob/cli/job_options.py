@@ -68,6 +68,10 @@ _OPTIONS: Final = (
         "--data", "-d", "mounts", multiple=True, help=t(_("Volume: claim:/path, claim/folder:/path, claim:/path:ro."))
     ),
     click.option(
+        "--config-file", "config_files", multiple=True,
+        help=t(_("Small text file of this machine and its path in the job's pods: FILE:/path.")),
+    ),
+    click.option(
         "--git", help=t(_("Run a commit of a git repository: its address, or “.” for that of the file's own clone."))
     ),
     click.option(

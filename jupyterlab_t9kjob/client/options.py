@@ -19,6 +19,7 @@ from ..core.texts.validation import explain
 from ..core.translation import _
 from ..jobs.renaming import renamed
 from ..presets.pointers import is_field, parts_of, put
+from .config_files import config_file
 
 if TYPE_CHECKING:
     from ..launch.model import ScriptOption
@@ -62,6 +63,8 @@ class JobOptions:
         Where the pods run. A toleration is ``key=value:effect``, ``key:effect``, ``key`` or ``all``.
     pull_secrets, pull_policy
         How the image is pulled.
+    config_files
+        Text files of this machine and their paths in the job's pods, as ``FILE:/path``.
     shm
         Size of the memory volume at ``/dev/shm``, such as ``2Gi``.
     rdma, rdma_resource
@@ -90,6 +93,7 @@ class JobOptions:
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     mounts: Sequence[str] = ()
+    config_files: Sequence[str] = ()
     restarts: int | None = None
     deadline_seconds: int | None = None
     ttl_seconds: int | None = None
@@ -173,6 +177,7 @@ class JobOptions:
         _set_given(runtime, pull_policy=self.pull_policy)
         runtime["pull_secrets"] = list(dict.fromkeys([*runtime["pull_secrets"], *self.pull_secrets]))
         _set_given(document["run_policy"], ttl_seconds=self.ttl_seconds, clean_up=self.clean_up)
+        document["config_files"] += map(config_file, self.config_files)
         if self.shm is not None:
             document["shm"] = {**(document["shm"] or {}), "size_limit": self.shm}
 

@@ -17,10 +17,10 @@ from .translation import Text, _
 REMOVED: Final = object()
 
 FEATURES: Final = (
-    "cluster_tensorboard", "config_files", "deadline", "debug", "devices", "diagnostics", "elastic", "exec", "extra", "image", "mounts",
-    "pause", "priority", "queue", "replica_types", "replicas", "resource_limits", "restart_always", "restarts",
-    "resume", "resume_command", "resume_evicted", "scaling_weight", "scheduling", "secrets", "security", "shm",
-    "skip_init", "source", "torchrun", "training_runtime", "ttl",
+    "cluster_tensorboard", "config_files", "deadline", "debug", "devices", "diagnostics", "elastic", "exec",
+    "extra", "image", "mounts", "pause", "priority", "queue", "replica_types", "replicas", "resource_limits",
+    "restart_always", "restarts", "resume", "resume_command", "resume_evicted", "scaling_weight", "scheduling",
+    "secrets", "security", "shm", "skip_init", "source", "torchrun", "training_runtime", "ttl",
 )  # fmt: skip
 """Names of all capabilities."""
 

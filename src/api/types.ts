@@ -2065,6 +2065,23 @@ export interface components {
             changed?: number;
         };
         /**
+         * ConfigFile
+         * @description A small text file at a path of its own, in the pods of a job in a cluster.
+         *
+         *     Attributes
+         *     ----------
+         *     path
+         *         Absolute path in the job.
+         *     text
+         *         Content of the file. Everybody who may read the job can read it.
+         */
+        ConfigFile: {
+            /** Path */
+            path: string;
+            /** Text */
+            text: string;
+        };
+        /**
          * Continuation
          * @description The job that continues an evicted job, or the reason why none does.
          */
@@ -3827,6 +3844,8 @@ export interface components {
             scheduling: components["schemas"]["Scheduling"];
             /** Mounts */
             mounts: components["schemas"]["Mount"][];
+            /** Config Files */
+            config_files: components["schemas"]["ConfigFile"][];
             shm: components["schemas"]["Shm"] | null;
             security: components["schemas"]["Security"];
             tensorboard: components["schemas"]["TensorBoardSpec"];
@@ -3910,6 +3929,8 @@ export interface components {
             scheduling?: components["schemas"]["SchedulingInput"];
             /** Mounts */
             mounts?: components["schemas"]["MountInput"][];
+            /** Config Files */
+            config_files?: components["schemas"]["ConfigFile"][];
             shm?: components["schemas"]["ShmInput"] | null;
             security?: components["schemas"]["SecurityInput"];
             tensorboard?: components["schemas"]["TensorBoardSpecInput"];
@@ -9454,6 +9475,7 @@ export type Collective = components['schemas']['Collective'];
 export type CollectiveCall = components['schemas']['CollectiveCall'];
 export type Commit = components['schemas']['Commit'];
 export type CommitInput = components['schemas']['CommitInput'];
+export type ConfigFile = components['schemas']['ConfigFile'];
 export type Continuation = components['schemas']['Continuation'];
 export type Continues = components['schemas']['Continues'];
 export type CreateJob = components['schemas']['CreateJob'];

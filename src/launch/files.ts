@@ -198,6 +198,36 @@ export class LaunchFiles {
   }
 
   /**
+   * Let the user choose a text file, and read it; null if none was chosen. If it is no text, show an error and return
+   * null.
+   *
+   * @param beside - Path of a file in whose folder the dialog starts.
+   */
+  async chooseText(
+    beside: string
+  ): Promise<{ path: string; text: string } | null> {
+    const { app, trans } = this._options;
+    const { button, value } = await FileDialog.getOpenFiles({
+      ...this._dialog(beside),
+      title: trans.__('Choose a config file')
+    });
+    const file = value?.find(({ type }) => type !== 'directory');
+    if (!button.accept || !file) {
+      return null;
+    }
+    try {
+      const { content } = await app.serviceManager.contents.get(file.path, {
+        type: 'file',
+        format: 'text'
+      });
+      return { path: file.path, text: String(content) };
+    } catch (error) {
+      notifyError(error, trans);
+      return null;
+    }
+  }
+
+  /**
    * Let the user choose a folder; null if none was chosen.
    *
    * @param beside - Path of a file in whose folder the dialog starts.

@@ -65,6 +65,7 @@ class LaunchPage {
       openFile: (file, line, cell) =>
         void files.open(file, line ?? null, cell ?? null),
       chooseFile: () => files.chooseScript(model.state.path ?? ''),
+      chooseText: () => files.chooseText(model.state.path ?? ''),
       chooseRows: () => files.chooseRows(model.state.path ?? ''),
       chooseFolder: () => files.chooseFolder(model.state.path ?? ''),
       pasteManifest: () => _options.paste(),

@@ -127,6 +127,7 @@ export function someSpec(changes: Partial<JobSpec> = {}): JobSpec {
       scheduler: null
     },
     mounts: [],
+    config_files: [],
     shm: { size_limit: null, volume: null },
     security: { uid: null, gid: null, fs_group: null, restricted: false },
     tensorboard: { log_dirs: [`/w/mnist/runs/${name}`], cluster: null },

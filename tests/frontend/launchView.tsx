@@ -15,6 +15,7 @@ export function someActions(): jest.Mocked<ILaunchActions> {
     openFile: jest.fn(),
     chooseFile: jest.fn().mockResolvedValue(null),
     chooseRows: jest.fn(),
+    chooseText: jest.fn().mockResolvedValue(null),
     chooseFolder: jest.fn().mockResolvedValue(null),
     pasteManifest: jest.fn(),
     correctManifest: jest.fn(),

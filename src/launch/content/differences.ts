@@ -38,6 +38,7 @@ const COMPARED: readonly string[] = [
   '/scheduling/scheduler',
   '/security/uid',
   '/mounts',
+  '/config_files',
   '/run_policy/backoff_limit',
   '/run_policy/active_deadline_seconds',
   '/run_policy/resume_evicted',

@@ -113,6 +113,7 @@ export function specOf(
       tolerations: spec.scheduling.tolerations.filter(row => row.key !== '')
     },
     mounts: spec.mounts.filter(isMount),
+    config_files: configFilesOf(spec).filter(({ path }) => path !== ''),
     source: spec.source && untaken(spec.source),
     tensorboard: {
       ...spec.tensorboard,
@@ -134,6 +135,14 @@ export function isMount({
   mount_path
 }: JobSpec['mounts'][number]): boolean {
   return claim !== '' && mount_path !== '';
+}
+
+/** A config file. */
+export type ConfigFile = JobSpec['config_files'][number];
+
+/** Return the config files of a spec; specs in tabs that older versions saved have none. */
+export function configFilesOf(spec: JobSpec): ConfigFile[] {
+  return spec.config_files ?? [];
 }
 
 function pairsOf(record: Record<string, string>): IPair[] {

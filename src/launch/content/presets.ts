@@ -24,7 +24,7 @@ const POINTERS: Record<PresetGroup, readonly string[]> = {
   ],
   image: ['/runtime'],
   placement: ['/scheduling'],
-  volumes: ['/mounts'],
+  volumes: ['/mounts', '/config_files'],
   environment: ['/env'],
   lifecycle: [
     '/run_policy',

@@ -1,9 +1,11 @@
-/** The form's group “Data”: the PVCs that are mounted in the job's pods. */
+/** The form's group “Data”: the PVCs that are mounted in the job's pods, and config files. */
 import { closeIcon } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobSpec, Volume } from '../../api/types';
 import { IconButton, LinkButton } from '../../ui/Buttons';
+import { configFilesOf } from '../content/form';
+import { ConfigFiles } from './ConfigFiles';
 import { Combobox, IChoice } from '../parts/Combobox';
 import { useFixed, useLaunch, useModel } from '../parts/context';
 import { FieldErrors, useField, WithLocks } from '../parts/Row';
@@ -21,17 +23,21 @@ export function DataGroup({
   folding: IFolding;
 }): React.JSX.Element {
   const { trans } = useLaunch();
+  const hasFiles = useModel(model => model.offers('config_files'));
   return (
     <Group
       name="data"
       title={trans.__('Data')}
       summary={({ form }) =>
-        listed(form.spec.mounts.map(mount => describeMount(mount, trans))) ||
-        trans.__('no volumes')
+        listed([
+          ...form.spec.mounts.map(mount => describeMount(mount, trans)),
+          ...configFilesOf(form.spec).map(({ path }) => path)
+        ]) || trans.__('no volumes')
       }
       folding={folding}
     >
       <Mounts />
+      {hasFiles && <ConfigFiles />}
     </Group>
   );
 }

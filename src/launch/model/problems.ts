@@ -5,7 +5,13 @@ import { NAME_PATTERN } from '../../api/constants';
 import { Check, JobSpec, Prefill, ScriptOption } from '../../api/types';
 import { CommandPreview } from './commandPreview';
 import { fieldOf } from '../content/fieldPointers';
-import { ILaunchForm, IPair, isEnvName, MORE } from '../content/form';
+import {
+  configFilesOf,
+  ILaunchForm,
+  IPair,
+  isEnvName,
+  MORE
+} from '../content/form';
 import { IEditedManifest } from './state';
 import {
   defaultValue,
@@ -371,24 +377,19 @@ function tolerationProblems(
 }
 
 function mountProblems(form: ILaunchForm, trans: TranslationBundle): Check[] {
-  return form.spec.mounts.flatMap(({ claim, mount_path }, index) => [
-    ...(claim
-      ? []
-      : [
-          error(
-            `/mounts/${index}/claim`,
-            trans.__('Enter the name of the PVC.')
-          )
-        ]),
-    ...(mount_path
-      ? []
-      : [
-          error(
-            `/mounts/${index}/mount_path`,
-            trans.__('Enter the path in the job.')
-          )
-        ])
-  ]);
+  const noPath = (field: string): Check =>
+    error(field, trans.__('Enter the path in the job.'));
+  const noClaim = (field: string): Check =>
+    error(field, trans.__('Enter the name of the PVC.'));
+  return [
+    ...form.spec.mounts.flatMap(({ claim, mount_path }, index) => [
+      ...(claim ? [] : [noClaim(`/mounts/${index}/claim`)]),
+      ...(mount_path ? [] : [noPath(`/mounts/${index}/mount_path`)])
+    ]),
+    ...configFilesOf(form.spec).flatMap(({ path }, index) =>
+      path ? [] : [noPath(`/config_files/${index}/path`)]
+    )
+  ];
 }
 
 function quoted(text: string): string {

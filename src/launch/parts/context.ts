@@ -23,6 +23,8 @@ export interface ILaunchActions {
   chooseFile(): Promise<string | null>;
   /** Let the user choose a file of rows for a sweep; null if none was chosen. */
   chooseRows(): Promise<string | null>;
+  /** Let the user choose a text file; its path and its text, or null if none was chosen or it can't be read. */
+  chooseText(): Promise<{ path: string; text: string } | null>;
   /** Let the user choose a folder; null if none was chosen. */
   chooseFolder(): Promise<string | null>;
   /** Let the user paste a manifest, and open a form with it. */

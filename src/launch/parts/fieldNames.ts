@@ -56,6 +56,9 @@ export function describeField(
   if (/^\/mounts\b/.test(field)) {
     return { group: 'data', name: trans.__('Volumes') };
   }
+  if (/^\/config_files\b/.test(field)) {
+    return { group: 'data', name: trans.__('Config files') };
+  }
   if (field === '/security/restricted') {
     return {
       group: 'where',

@@ -4,6 +4,7 @@ import {
   cleanup,
   fireEvent,
   screen,
+  waitFor,
   within
 } from '@testing-library/react';
 import { ILaunchActions } from '../../../src/launch/parts/context';
@@ -271,6 +272,38 @@ describe('the launch form of a cluster', () => {
     expect(described('Path in the job')).toContain('Enter the path in the job');
     fireEvent.click(screen.getByRole('button', { name: /^Remove volume/ }));
     expect(model.spec.mounts).toEqual([]);
+  });
+
+  it('has config files: typed, or copied from the workspace', async () => {
+    await open();
+    await unfold('Data');
+    fireEvent.click(screen.getByRole('button', { name: 'Add config file' }));
+    expect(described('Path in the job')).toContain('Enter the path in the job');
+    expect(model.spec.config_files).toEqual([]); // not before it has a path
+    type('Path in the job', '/etc/nccl.conf');
+    type('Text of /etc/nccl.conf', 'NCCL_DEBUG=INFO');
+    expect(model.spec.config_files).toEqual([
+      { path: '/etc/nccl.conf', text: 'NCCL_DEBUG=INFO' }
+    ]);
+    actions.chooseText.mockResolvedValueOnce({
+      path: 'conf/topo.xml',
+      text: '<a/>'
+    });
+    fireEvent.click(
+      screen.getByRole('button', { name: 'Copy one of the workspace…' })
+    );
+    await waitFor(() =>
+      expect(model.spec.config_files[1]).toEqual({
+        path: '/etc/topo.xml',
+        text: '<a/>'
+      })
+    );
+    fireEvent.click(
+      screen.getByRole('button', { name: 'Remove config file /etc/nccl.conf' })
+    );
+    expect(model.spec.config_files.map(({ path }) => path)).toEqual([
+      '/etc/topo.xml'
+    ]);
   });
 
   it('says why volumes can’t be listed; their names can be typed', async () => {

@@ -245,6 +245,7 @@ export function fakeSpec(name: string, log_dirs: string[] = []): JobSpec {
       scheduler: null
     },
     mounts: [],
+    config_files: [],
     shm: null,
     security: { uid: null, gid: null, fs_group: null, restricted: false },
     tensorboard: { log_dirs, cluster: null },

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +19,16 @@ from jupyterlab_t9kjob.client.times import moment_of, seconds_of
 from jupyterlab_t9kjob.core.engine.info import EngineFacts
 from jupyterlab_t9kjob.core.errors import FieldError
 from jupyterlab_t9kjob.core.manifests import KINDS, parse, render
-from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec, ReplicaSpec, Runtime, TensorBoardSpec
+from jupyterlab_t9kjob.core.spec import (
+    MAX_CONFIG_BYTES,
+    ConfigFile,
+    Entrypoint,
+    EnvVar,
+    JobSpec,
+    ReplicaSpec,
+    Runtime,
+    TensorBoardSpec,
+)
 from jupyterlab_t9kjob.launch.model import ReadManifestRequest, ScriptOption
 
 
@@ -37,6 +47,34 @@ def test_nothing_given_keeps_the_form() -> None:
     assert not JobOptions().any
     assert not JobOptions(args=[], mounts=[], env={}).any
     assert JobOptions(restarts=0).any and JobOptions(paused=True).any and JobOptions(name="").any
+
+
+def test_a_config_file_is_read_when_the_job_is_submitted(tmp_path: Path) -> None:
+    (tmp_path / "nccl.conf").write_text("NCCL_DEBUG=ä\n")
+    found = JobOptions(config_files=[f"{tmp_path}/nccl.conf:/etc/nccl.conf"]).applied(spec())
+    assert found.config_files == [ConfigFile(path="/etc/nccl.conf", text="NCCL_DEBUG=ä\n")]
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [
+        ("nccl.conf", "is no file and path"),
+        ("nccl.conf:etc", "is no file and path"),
+        ("none:/etc/a", "can't be read"),
+        (".:/etc/a", "can't be read"),
+        ("binary:/etc/a", "can't be read"),
+        ("large:/etc/a", "larger than 64 KiB"),
+    ],
+)
+def test_a_config_file_that_is_none_is_refused(
+    word: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    (tmp_path / "large").write_bytes(b"x" * (MAX_CONFIG_BYTES + 1))
+    with pytest.raises(FieldError, match=words) as refused:
+        JobOptions(config_files=[word]).applied(spec())
+    assert refused.value.field == "/spec/config_files" and refused.value.hint
 
 
 MANIFEST = "apiVersion: kubeflow.org/v1\nkind: PyTorchJob"

@@ -68,6 +68,7 @@ CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"scheduling": {"priority": 1}}, ALL_BUT_T9K, "/spec/scheduling/priority"),
     ({"scheduling": {"node_selector": {"a": "b"}}}, {"local": "hint"}, "/spec/scheduling/node_selector"),
     ({"mounts": [{"claim": "c", "mount_path": "/w"}]}, {"local": "hint"}, "/spec/mounts"),
+    ({"config_files": [{"path": "/etc/a", "text": ""}]}, {"local": "error"}, "/spec/config_files"),
     ({"shm": {"size_limit": "1Gi"}}, {"local": "hint"}, "/spec/shm"),
     ({"security": {"uid": 1}}, {"local": "hint"}, "/spec/security"),
     ({"env": [{"name": "A", "secret": {"name": "s", "key": "k"}}]}, {"local": "error"}, "/spec/env/0"),

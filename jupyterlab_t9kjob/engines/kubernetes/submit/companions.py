@@ -28,7 +28,9 @@ RETRY_DELAYS: Final = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 of an earlier job of the name after a while."""
 
 _PLURALS: Final = {"Service": "services", "ConfigMap": "configmaps"}
-_CONFIG_HINT: Final = _("Put the files on a volume of the job, or ask whoever manages the namespace for this permission.")
+_CONFIG_HINT: Final = _(
+    "Put the files on a volume of the job, or ask whoever manages the namespace for this permission."
+)
 _HINT: Final = _("Use one node, choose another engine, or ask whoever manages the namespace for this permission.")
 
 
@@ -177,7 +179,9 @@ async def _owners(api: KubeApi, kind: JobKind, companion: Json, field: str) -> l
         there = await api.get(f"{_path(companion)}/{companion['metadata']['name']}")
     except (ApiError, Unreachable):
         return None
-    return [text(owner, field) for owner in parts(there, "metadata", "ownerReferences") if owner.get("kind") == kind.kind]
+    return [
+        text(owner, field) for owner in parts(there, "metadata", "ownerReferences") if owner.get("kind") == kind.kind
+    ]
 
 
 def _refusal(error: ApiError, companion: Json) -> JobError:
