@@ -8,6 +8,7 @@ import pynvml
 import pytest
 
 pytest_plugins = ["pytest_jupyter.jupyter_server"]
+pytest.register_assert_rewrite("tests.conformance")  # so that its assertions say what they compared
 
 # The objects of thousands of collected tests live until the end. The garbage collector would search them for a
 # quarter of the collection's time.
