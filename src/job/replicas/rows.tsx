@@ -2,7 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { Job, JobSpec, Replica } from '../../api/types';
-import { formatDuration, listed } from '../../common/format';
+import { formatBytes, formatDuration, listed } from '../../common/format';
 import { isActive } from '../../jobs/phase';
 import { devicesText } from '../model/text';
 
@@ -146,16 +146,23 @@ function amountText(
     : texts.between(request, limit);
 }
 
-/** Return the rows of a job's volumes; labels are the mount paths. */
+/** Return the rows of a job's volumes and config files; labels are their paths in the job. */
 export function volumeRows(job: Job, trans: TranslationBundle): Rows {
-  return job.spec.mounts.map(mount => [
-    mount.mount_path,
-    listed([
-      trans.__('PVC %1', mount.claim),
-      ...(mount.sub_path ? [trans.__('folder %1', mount.sub_path)] : []),
-      ...(mount.read_only ? [trans.__('read-only')] : [])
+  const { mounts, config_files } = job.spec;
+  return [
+    ...mounts.map((mount): Rows[number] => [
+      mount.mount_path,
+      listed([
+        trans.__('PVC %1', mount.claim),
+        ...(mount.sub_path ? [trans.__('folder %1', mount.sub_path)] : []),
+        ...(mount.read_only ? [trans.__('read-only')] : [])
+      ])
+    ]),
+    ...config_files.map(({ path, text }): Rows[number] => [
+      path,
+      trans.__('config file, %1', formatBytes(new Blob([text]).size))
     ])
-  ]);
+  ];
 }
 
 /** Return the rows about a job's queue, nodes, scheduler and user. */

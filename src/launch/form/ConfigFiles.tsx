@@ -53,7 +53,7 @@ export function ConfigFiles(): React.JSX.Element {
             {trans.__('Add config file')}
           </LinkButton>
           <LinkButton onClick={() => void choose()}>
-            {trans.__('Copy one of the workspace…')}
+            {trans.__('Copy a file of the workspace…')}
           </LinkButton>
         </div>
       )}

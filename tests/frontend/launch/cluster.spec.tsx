@@ -290,7 +290,7 @@ describe('the launch form of a cluster', () => {
       text: '<a/>'
     });
     fireEvent.click(
-      screen.getByRole('button', { name: 'Copy one of the workspace…' })
+      screen.getByRole('button', { name: 'Copy a file of the workspace…' })
     );
     await waitFor(() =>
       expect(model.spec.config_files[1]).toEqual({

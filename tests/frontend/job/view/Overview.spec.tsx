@@ -369,6 +369,7 @@ describe('Overview', () => {
             volume: null
           }
         ],
+        config_files: [{ path: '/etc/nccl.conf', text: 'NCCL_DEBUG=ä' }],
         security: { uid: 1000, gid: 100, fs_group: null, restricted: false },
         scheduling: {
           ...job.spec.scheduling,
@@ -381,6 +382,7 @@ describe('Overview', () => {
     });
     for (const text of [
       'Imagetest.local/torch:cpu',
+      '/etc/nccl.confconfig file, 13 B',
       'GPUs16 requested, 8 assigned',
       'Each replica4 to 8 CPU, 16Gi memory, 8Gi shared memory',
       '/t9k/mntPVC t9k-mnt, folder lin, read-only',
