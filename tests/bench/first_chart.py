@@ -113,6 +113,7 @@ def main() -> None:
                 pair = ours(server, folder), in_a_shell(folder)
                 if number:  # the first fills the disk cache
                     pairs.append(pair)
+                    print(f"  {pair[0]:.2f} s, in a shell {pair[1]:.2f} s", flush=True)
             mine, theirs = (statistics.median(column) for column in zip(*pairs, strict=True))
             print(
                 f"click to first chart, {files} files: {mine:.2f} s / in a shell {theirs:.2f} s = {mine / theirs:.2f} ×"

@@ -18,12 +18,12 @@ OPTIONS = 400
 LINES = 10_000
 
 
-def script() -> str:
-    """Return a script with 400 options and 10 000 lines of functions that do not matter for them."""
+def script(length: int = LINES) -> str:
+    """Return a script with 400 options, and with functions that do not matter for them up to its number of lines."""
     lines = ["import argparse", "parser = argparse.ArgumentParser()"]
     lines += [f"parser.add_argument('--option-{n}', type=int, default={n}, help='Option {n}')" for n in range(OPTIONS)]
     lines.append("args = parser.parse_args()")
-    while len(lines) < LINES:
+    while len(lines) < length:
         number = len(lines)
         lines += [f"def step_{number}(x, y):", "    for i in range(x):", "        y = y * i + x", "    return y, x"]
     return "\n".join(lines)
