@@ -67,7 +67,9 @@ describe('LogModel', () => {
     const stream = someStream(0);
     server.write(stream, numbered(1000));
     server.connect([stream]);
-    await settle();
+    do {
+      await settle();
+    } while (asked('follow') === 0);
     log.setView({ first: log.window.first, last: log.window.first + 40 });
     log.setFollowing(false);
     server.write(stream, numbered(12_000, 'new'));
