@@ -67,17 +67,16 @@ describe('LogModel', () => {
     const stream = someStream(0);
     server.write(stream, numbered(1000));
     server.connect([stream]);
-    do {
-      await settle();
-    } while (asked('follow') === 0);
+    await settle();
     log.setView({ first: log.window.first, last: log.window.first + 40 });
     log.setFollowing(false);
     server.write(stream, numbered(12_000, 'new'));
     for (let pushed = 0; pushed < 12_000; pushed += 2000) {
-      server.push(); // six messages in one frame
+      server.push(); // six messages at once
     }
-    await frame();
-    expect(log.window.atEnd).toBe(false);
+    while (log.window.atEnd) {
+      await frame(); // a slow machine takes them in several
+    }
     const expected = [...numbered(1000), ...numbered(12_000, 'new')];
     expect(texts()).toEqual(expected.slice(0, texts().length));
     const loading = log.loadAfter();
