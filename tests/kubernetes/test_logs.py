@@ -223,6 +223,8 @@ while n % 200 or not os.path.exists("/tmp/go"):
     n % 200 or time.sleep(0.1)
     print(n, "y" * 400)
     n += 1
+for n in range(n, n + 4000):  # by which the rate of the lost lines is estimated, also if the new file has only begun
+    print(n, "y" * 400)
 print("end")
 """
     kube.create("pods", pod("rotated", image, script))
