@@ -1,8 +1,8 @@
-/** Access to the lab's files for launching jobs: selection, saving, opening and choosing. */
+/** Access to the lab's files for launching jobs: selection, saving and opening. */
 import { JupyterFrontEnd } from '@jupyterlab/application';
 import { IDocumentManager } from '@jupyterlab/docmanager';
 import { DocumentRegistry } from '@jupyterlab/docregistry';
-import { FileDialog, IFileBrowserFactory } from '@jupyterlab/filebrowser';
+import type { FileDialog, IFileBrowserFactory } from '@jupyterlab/filebrowser';
 import { IEditorTracker } from '@jupyterlab/fileeditor';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, TranslationBundle } from '@jupyterlab/translation';
@@ -162,87 +162,11 @@ export class LaunchFiles {
   }
 
   /**
-   * Let the user choose a script or notebook; null if none was chosen.
+   * Return the options that all file dialogs share.
    *
    * @param beside - Path of a file in whose folder the dialog starts.
    */
-  async chooseScript(beside: string): Promise<string | null> {
-    const { trans } = this._options;
-    const { button, value } = await FileDialog.getOpenFiles({
-      ...this._dialog(beside),
-      title: trans.__('Choose a script or notebook'),
-      filter: ({ type, name }) =>
-        type === 'directory' || isRunnable(name) ? {} : null
-    });
-    const file = value?.find(({ type }) => type !== 'directory');
-    return button.accept && file ? this.local(file.path) : null;
-  }
-
-  /**
-   * Let the user choose a file of rows for a sweep; null if none was chosen.
-   *
-   * @param beside - Path of a file in whose folder the dialog starts.
-   */
-  async chooseRows(beside: string): Promise<string | null> {
-    const { trans } = this._options;
-    const { button, value } = await FileDialog.getOpenFiles({
-      ...this._dialog(beside),
-      title: trans.__('Choose a file with the values of the jobs'),
-      filter: ({ type, name }) =>
-        type === 'directory' || /\.(csv|tsv|txt|jsonl?|ndjson)$/i.test(name)
-          ? {}
-          : null
-    });
-    const file = value?.find(({ type }) => type !== 'directory');
-    return button.accept && file ? this.local(file.path) : null;
-  }
-
-  /**
-   * Let the user choose a text file, and read it; null if none was chosen. If it is no text, show an error and return
-   * null.
-   *
-   * @param beside - Path of a file in whose folder the dialog starts.
-   */
-  async chooseText(
-    beside: string
-  ): Promise<{ path: string; text: string } | null> {
-    const { app, trans } = this._options;
-    const { button, value } = await FileDialog.getOpenFiles({
-      ...this._dialog(beside),
-      title: trans.__('Choose a config file')
-    });
-    const file = value?.find(({ type }) => type !== 'directory');
-    if (!button.accept || !file) {
-      return null;
-    }
-    try {
-      const { content } = await app.serviceManager.contents.get(file.path, {
-        type: 'file',
-        format: 'text'
-      });
-      return { path: file.path, text: String(content) };
-    } catch (error) {
-      notifyError(error, trans);
-      return null;
-    }
-  }
-
-  /**
-   * Let the user choose a folder; null if none was chosen.
-   *
-   * @param beside - Path of a file in whose folder the dialog starts.
-   */
-  async chooseFolder(beside: string): Promise<string | null> {
-    const { trans } = this._options;
-    const { button, value } = await FileDialog.getExistingDirectory({
-      ...this._dialog(beside),
-      title: trans.__('Choose a working directory')
-    });
-    return button.accept && value?.length ? this.local(value[0].path) : null;
-  }
-
-  /** Return the options that all file dialogs share. */
-  private _dialog(
+  dialog(
     beside: string
   ): Pick<FileDialog.IFileOptions, 'manager' | 'defaultPath' | 'translator'> {
     const { manager, translator } = this._options;

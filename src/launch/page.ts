@@ -11,6 +11,7 @@ import { notifySweep } from '../shell/sweepNotices';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { LaunchWidget } from './widget';
 import { askForManifest, confirmDiscard, confirmLoss } from '../job/manifests';
+import { FileDialogs } from './fileDialogs';
 import type { LaunchFiles } from './files';
 
 /** Services of the lab and of this extension for launch tabs. */
@@ -61,13 +62,14 @@ class LaunchPage {
       presetImages
     });
     this._model = model;
+    const dialogs = new FileDialogs(files, app.serviceManager.contents, trans);
     const actions: ILaunchActions = {
       openFile: (file, line, cell) =>
         void files.open(file, line ?? null, cell ?? null),
-      chooseFile: () => files.chooseScript(model.state.path ?? ''),
-      chooseText: () => files.chooseText(model.state.path ?? ''),
-      chooseRows: () => files.chooseRows(model.state.path ?? ''),
-      chooseFolder: () => files.chooseFolder(model.state.path ?? ''),
+      chooseFile: () => dialogs.chooseScript(model.state.path ?? ''),
+      chooseText: () => dialogs.chooseText(model.state.path ?? ''),
+      chooseRows: () => dialogs.chooseRows(model.state.path ?? ''),
+      chooseFolder: () => dialogs.chooseFolder(model.state.path ?? ''),
       pasteManifest: () => _options.paste(),
       correctManifest: () => void this._correct(),
       backToForm: () => void this._backToForm(),
