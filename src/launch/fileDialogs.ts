@@ -18,14 +18,9 @@ export class FileDialogs {
    * @param beside - Path of a file in whose folder the dialog starts.
    */
   async chooseScript(beside: string): Promise<string | null> {
-    const { button, value } = await FileDialog.getOpenFiles({
-      ...this._files.dialog(beside),
-      title: this._trans.__('Choose a script or notebook'),
-      filter: ({ type, name }) =>
-        type === 'directory' || isRunnable(name) ? {} : null
-    });
-    const file = value?.find(({ type }) => type !== 'directory');
-    return button.accept && file ? this._files.local(file.path) : null;
+    const title = this._trans.__('Choose a script or notebook');
+    const path = await this._chooseFile(beside, title, isRunnable);
+    return path === null ? null : this._files.local(path);
   }
 
   /**
@@ -34,16 +29,11 @@ export class FileDialogs {
    * @param beside - Path of a file in whose folder the dialog starts.
    */
   async chooseRows(beside: string): Promise<string | null> {
-    const { button, value } = await FileDialog.getOpenFiles({
-      ...this._files.dialog(beside),
-      title: this._trans.__('Choose a file with the values of the jobs'),
-      filter: ({ type, name }) =>
-        type === 'directory' || /\.(csv|tsv|txt|jsonl?|ndjson)$/i.test(name)
-          ? {}
-          : null
-    });
-    const file = value?.find(({ type }) => type !== 'directory');
-    return button.accept && file ? this._files.local(file.path) : null;
+    const title = this._trans.__('Choose a file with the values of the jobs');
+    const path = await this._chooseFile(beside, title, name =>
+      /\.(csv|tsv|txt|jsonl?|ndjson)$/i.test(name)
+    );
+    return path === null ? null : this._files.local(path);
   }
 
   /**
@@ -55,20 +45,17 @@ export class FileDialogs {
   async chooseText(
     beside: string
   ): Promise<{ path: string; text: string } | null> {
-    const { button, value } = await FileDialog.getOpenFiles({
-      ...this._files.dialog(beside),
-      title: this._trans.__('Choose a config file')
-    });
-    const file = value?.find(({ type }) => type !== 'directory');
-    if (!button.accept || !file) {
+    const title = this._trans.__('Choose a config file');
+    const path = await this._chooseFile(beside, title);
+    if (path === null) {
       return null;
     }
     try {
-      const { content } = await this._contents.get(file.path, {
+      const { content } = await this._contents.get(path, {
         type: 'file',
         format: 'text'
       });
-      return { path: file.path, text: String(content) };
+      return { path, text: String(content) };
     } catch (error) {
       notifyError(error, this._trans);
       return null;
@@ -88,5 +75,21 @@ export class FileDialogs {
     return button.accept && value?.length
       ? this._files.local(value[0].path)
       : null;
+  }
+
+  /** Let the user choose a file whose name is accepted; its path with its drive, or null if none was chosen. */
+  private async _chooseFile(
+    beside: string,
+    title: string,
+    accepts: (name: string) => boolean = () => true
+  ): Promise<string | null> {
+    const { button, value } = await FileDialog.getOpenFiles({
+      ...this._files.dialog(beside),
+      title,
+      filter: ({ type, name }) =>
+        type === 'directory' || accepts(name) ? {} : null
+    });
+    const file = value?.find(({ type }) => type !== 'directory');
+    return button.accept && file ? file.path : null;
   }
 }
