@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from tests.local.lab import TOKEN, Lab
-from tests.server.contract import DOCUMENT
+from tests.server.contract import document
+from tests.server.local.request_document import share_form
 
-ROOT = Path(__file__).parents[3]
 EXAMPLES = int(os.environ.get("T9KJOB_TEST_REQUESTS", "4"))
 """Requests of each kind to each operation."""
-SEED = os.environ.get("T9KJOB_TEST_SEED", "1")
+SEED = int(os.environ.get("T9KJOB_TEST_SEED", "1"))
 SECONDS = 120
 """How long an answer may take: a page of this machine's, busy with other tests, must not fail here."""
 
@@ -34,7 +34,6 @@ CONFIGURATION = f"""
 seed = {SEED}
 request-timeout = {SECONDS}
 continue-on-failure = true
-hooks = "tests.server.local.request_hooks"
 
 [auth.openapi.token]
 api_key = "token {TOKEN}"
@@ -102,13 +101,13 @@ async def test_any_request(lab: Lab, tmp_path: Path):
     job = lab.submit(lab.spec("print(1)", "one"), "request-0001")
     assert job.status == 201, job.body
     (tmp_path / "schemathesis.toml").write_text(CONFIGURATION)
+    (tmp_path / "openapi.json").write_text(json.dumps(share_form(document(), SEED)))
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "schemathesis.cli", "run", str(DOCUMENT), "--url", f"http://{lab.url}"),
+        *(sys.executable, "-m", "schemathesis.cli", "run", "openapi.json", "--url", f"http://{lab.url}"),
         "--no-color",
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     output, _ = await process.communicate()
     words = output.decode()
