@@ -1,8 +1,8 @@
 """The document that Schemathesis reads in `test_any_request`: operations that take a job's form share its fields.
 
-Ten operations take the same form, as `spec`, and the server reads it with the same model. Schemathesis would make 1,300
-requests about the form for each of them. Here each operation knows the required fields and a tenth of the others; all of
-them together know every field. Requests about anything else go to every operation.
+Ten operations take the same form, as `spec`, and the server reads it with the same model. Schemathesis would make
+1,300 requests about the form for each of them. Here each operation knows the required fields and a tenth of the others;
+all of them together know every field. Requests about anything else go to every operation.
 """
 
 from __future__ import annotations
