@@ -51,8 +51,7 @@ class Terminal:
         await self._connection.write_message(json.dumps(message))
 
     async def receive(self) -> list[Any] | None:
-        # The first message comes when torchrun has started the ranks.
-        text = await asyncio.wait_for(self._connection.read_message(), 3 * WAIT)
+        text = await asyncio.wait_for(self._connection.read_message(), WAIT)
         if text is None:
             return None
         message = json.loads(text)
@@ -116,11 +115,16 @@ def open_terminal(jp_ws_fetch: Any) -> Iterator[Open]:
 
 @pytest.fixture
 def debugged(api: Api, jp_root_dir: Path, open_page: Any) -> Debugged:
-    """A job in debug mode, whose two ranks wait."""
+    """A job in debug mode, whose two ranks wait.
+
+    A rank writes its line at once: both write to one terminal, and an unbuffered `print` writes each part for itself.
+    """
 
     @asynccontextmanager
     async def go() -> AsyncIterator[dict[str, Any]]:
-        (jp_root_dir / "train.py").write_text("import os\nprint('rank', os.environ['RANK'], 'trained')\n", "utf-8")
+        (jp_root_dir / "train.py").write_text(
+            "import os\nos.write(1, f\"rank {os.environ['RANK']} trained\\n\".encode())\n", "utf-8"
+        )
         form = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json
         changes = {
             "torchrun": {"proc_per_node": 2},
