@@ -21,8 +21,8 @@ import {
 import {
   commonState,
   countsText,
+  durationText,
   gpuHoursText,
-  hoursText,
   ownerText,
   locationText,
   timeText
@@ -92,9 +92,11 @@ export function Cell(props: ICellProps): React.JSX.Element | null {
     case 'ended':
       return <>{timeText(job[`${column.kind}_at`], trans)}</>;
     case 'waited':
-      return <Ticking text={now => hoursText(waitedOf(job, now))} />;
+      return <Ticking text={now => durationText(waitedOf(job, now), trans)} />;
     case 'duration':
-      return <Ticking text={now => hoursText(durationOf(job, now))} />;
+      return (
+        <Ticking text={now => durationText(durationOf(job, now), trans)} />
+      );
     case 'hours':
       return <Ticking text={now => gpuHoursText(gpuHours(job, now))} />;
     case 'restarts':

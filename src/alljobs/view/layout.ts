@@ -19,8 +19,8 @@ const WIDTHS: Partial<Record<IJobColumn['kind'], number>> = {
   created: 128,
   started: 128,
   ended: 128,
-  waited: 72,
-  duration: 88,
+  waited: 104,
+  duration: 104,
   hours: 84,
   restarts: 78
 };
@@ -61,7 +61,8 @@ export function columnWidth(column: IJobColumn, width: number): number {
   }
   return (
     WIDTHS[column.kind] ??
-    Math.min(160, Math.max(84, 32 + 7.2 * column.name.length))
+    // Room for the best value of a sweep: “best 0.1353”.
+    Math.min(160, Math.max(112, 32 + 7.2 * column.name.length))
   );
 }
 

@@ -5,6 +5,7 @@ import { EngineInfo, JobSummary } from '../../api/types';
 import {
   formatClock,
   formatCount,
+  formatDuration,
   formatTime,
   listed
 } from '../../common/format';
@@ -155,13 +156,12 @@ export function timeText(
   return day === clock ? clock : `${day} ${clock}`;
 }
 
-/** Return a duration in hours and minutes: “2:22”; blank without a duration. */
-export function hoursText(seconds: number | null): string {
-  if (seconds === null) {
-    return '';
-  }
-  const minutes = Math.floor(seconds / 60);
-  return `${Math.floor(minutes / 60)}:${String(minutes % 60).padStart(2, '0')}`;
+/** Return a duration as other pages do: “43 s”, “2 h 22 min”; blank without a duration. */
+export function durationText(
+  seconds: number | null,
+  trans: TranslationBundle
+): string {
+  return seconds === null ? '' : formatDuration(seconds, trans);
 }
 
 /** Return GPU-hours: “8.5”, “134”; blank without a value. */
