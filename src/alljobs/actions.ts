@@ -11,7 +11,7 @@ import { ERROR_STAYS, notifyError } from '../shell/notices';
 import { CommandIDs } from '../tokens';
 import { askDay, askViewName, confirmAll } from './confirm';
 import { IAllJobsLab } from './host';
-import { BulkKind, endedBefore } from './model/bulk';
+import { BulkKind, endedBefore, requestsOf } from './model/bulk';
 import { rowsOfJobs } from './model/csv';
 import { JobTableModel } from './model/table';
 import { DEFAULT_VIEW } from './model/view';
@@ -250,16 +250,17 @@ export class TableActions implements IGridActions, ISelectionActions {
       return;
     }
     const problems: string[] = [];
-    const ids = jobs.map(({ id }) => id);
+    let done = 0;
     try {
-      for (let at = 0; at < ids.length; at += AT_ONCE) {
-        this._setRunning({ done: at, total: ids.length });
-        const result = await all.api.actOnAll({
-          action,
-          ids: ids.slice(at, at + AT_ONCE),
-          remove: choice.remove
-        });
+      for (const request of requestsOf(action, jobs, choice.remove, AT_ONCE)) {
+        this._setRunning({ done, total: jobs.length });
+        const result = await all.api.actOnAll(request);
         problems.push(...result.problems.map(({ message }) => message));
+        done += request.ids.length;
+        if (action === 'delete') {
+          const { selection } = this._model;
+          this._model.selection = selection.set(result.done, false);
+        }
       }
     } catch (error) {
       notifyError(expectApiError(error), trans);

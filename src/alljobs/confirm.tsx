@@ -37,7 +37,7 @@ export async function confirmAll(
     title: titleOf(action, jobs, trans),
     body,
     checkbox:
-      action === 'delete'
+      action === 'delete' && jobs.some(({ deleted }) => !deleted)
         ? {
             label: trans.__('Delete the logs, too'),
             caption: trans.__('Their records and logs are deleted as well'),
@@ -106,7 +106,13 @@ class Body extends ReactWidget {
     return (
       <Confirm
         says={largestText(this._jobs, trans)}
-        consequences={this._consequences()}
+        consequences={consequencesOf(
+          this._action,
+          this._jobs,
+          this._left,
+          this._remove,
+          this._trans
+        )}
         titles={
           this._action === 'delete'
             ? {
@@ -119,55 +125,97 @@ class Body extends ReactWidget {
     );
   }
 
-  private _consequences(): IConsequence[] {
-    const trans = this._trans;
-    const left = this._left;
-    const alone: IConsequence[] =
-      left > 0
-        ? [
-            {
-              kind: 'kept',
-              text: trans._n(
-                '%1 other selected job is left alone.',
-                '%1 other selected jobs are left alone.',
-                left
-              )
-            }
-          ]
-        : [];
-    if (this._action !== 'delete') {
-      return [
-        {
-          kind: 'lost',
-          text: trans.__('The progress since their last checkpoints is lost.')
-        },
-        {
-          kind: 'kept',
-          text: trans.__('Checkpoints, event files and logs are kept.')
-        },
-        ...alone
-      ];
-    }
+  private _remove = false;
+}
+
+/**
+ * Return what an action on jobs deletes and keeps.
+ *
+ * @param left - Number of selected jobs that are left alone.
+ * @param remove - True if deletion removes the records and logs of all jobs.
+ */
+export function consequencesOf(
+  action: BulkKind,
+  jobs: readonly JobSummary[],
+  left: number,
+  remove: boolean,
+  trans: TranslationBundle
+): IConsequence[] {
+  const alone: IConsequence[] =
+    left > 0
+      ? [
+          {
+            kind: 'kept',
+            text: trans._n(
+              '%1 other selected job is left alone.',
+              '%1 other selected jobs are left alone.',
+              left
+            )
+          }
+        ]
+      : [];
+  if (action !== 'delete') {
     return [
       {
         kind: 'lost',
-        text: trans.__('The jobs and their places in the list.')
-      },
-      {
-        kind: this._remove ? 'lost' : 'kept',
-        text: trans.__('Their records and their logs.')
+        text:
+          jobs.length === 1
+            ? trans.__('The progress since the last checkpoint is lost.')
+            : trans.__('The progress since their last checkpoints is lost.')
       },
       {
         kind: 'kept',
-        text: trans.__(
-          'The files that they wrote: checkpoints, event files, results.'
-        )
+        text: trans.__('Checkpoints, event files and logs are kept.')
       },
       ...alone
     ];
   }
-
-  private _remove = false;
+  const gone = jobs.filter(({ deleted }) => deleted).length;
+  const present = jobs.length - gone;
+  const records: IConsequence[] = [];
+  if (present > 0) {
+    records.push(
+      {
+        kind: 'lost',
+        text:
+          present === 1
+            ? trans.__('The job and its place in the list.')
+            : trans.__('The jobs and their places in the list.')
+      },
+      {
+        kind: remove ? 'lost' : 'kept',
+        text:
+          present === 1
+            ? trans.__('Its record and its logs.')
+            : trans.__('Their records and their logs.')
+      }
+    );
+  }
+  if (gone > 0) {
+    records.push({
+      kind: 'lost',
+      text: trans._n(
+        'The record and the logs of %1 job that is deleted already.',
+        'The records and the logs of %1 jobs that are deleted already.',
+        gone
+      )
+    });
+  }
+  return [
+    ...records,
+    {
+      kind: 'kept',
+      text:
+        jobs.length === 1
+          ? trans.__(
+              'The files that it wrote: checkpoints, event files, results.'
+            )
+          : trans.__(
+              'The files that they wrote: checkpoints, event files, results.'
+            )
+    },
+    ...alone
+  ];
 }
 
 /** Return the jobs with the most GPU-hours by name; the names of all jobs if there are few. */

@@ -1,5 +1,5 @@
 /** Actions on a selection: the part of the selection that an action applies to. */
-import { JobSummary } from '../../api/types';
+import { JobActions, JobSummary } from '../../api/types';
 import { canAsk, isActive } from '../../jobs/phase';
 
 /** Actions on many jobs. */
@@ -30,4 +30,34 @@ export function endedBefore(
   return partOf(jobs, 'delete').filter(
     ({ ended_at, created_at }) => (ended_at ?? created_at) < time
   );
+}
+
+/**
+ * Return the requests for an action on jobs. Of jobs that are deleted already, deletion removes the records, since
+ * nothing else of them is left.
+ *
+ * @param remove - True if deletion removes the records and logs of all jobs.
+ * @param most - Most jobs of a request.
+ */
+export function requestsOf(
+  action: BulkKind,
+  jobs: readonly JobSummary[],
+  remove: boolean,
+  most: number
+): JobActions[] {
+  const requests: JobActions[] = [];
+  const add = (name: JobActions['action'], some: readonly JobSummary[]) => {
+    for (let at = 0; at < some.length; at += most) {
+      const ids = some.slice(at, at + most).map(({ id }) => id);
+      requests.push({ action: name, ids, remove });
+    }
+  };
+  const isGone = (job: JobSummary): boolean =>
+    action === 'delete' && job.deleted;
+  add(
+    action,
+    jobs.filter(job => !isGone(job))
+  );
+  add('remove', jobs.filter(isGone));
+  return requests;
 }

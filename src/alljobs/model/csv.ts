@@ -2,10 +2,16 @@
 import { JobSummary } from '../../api/types';
 import { IJobColumn } from './columns';
 
+type Value = string | number | null;
+
 const TIMES: ReadonlySet<string> = new Set(['created', 'started', 'ended']);
 
+/** Decimal places of numbers: milliseconds of durations. Metrics are exported as they were reported. */
+const DECIMALS = 3;
+
 /**
- * Return jobs as rows of a CSV file, with a row of names. Times are in ISO 8601, durations in seconds.
+ * Return jobs as rows of a CSV file, with a row of names. Times are in ISO 8601, durations in seconds. The column of
+ * the state is followed by one of the reason.
  *
  * @param jobs - The jobs.
  * @param columns - The shown columns.
@@ -15,40 +21,49 @@ export function rowsOfJobs(
   jobs: readonly JobSummary[],
   columns: readonly IJobColumn[],
   now: number
-): (string | number | null)[][] {
+): Value[][] {
   const values = new Set(
     jobs.flatMap(({ sweep }) => Object.keys(sweep?.values ?? {}))
   );
-  const cell = (job: JobSummary, column: IJobColumn) => {
+  const cells = (job: JobSummary, column: IJobColumn): Value[] => {
     const value = column.value(job, now);
     if (column.kind === 'state') {
-      return job.reason?.sentence
-        ? `${String(value)}: ${job.reason.sentence}`
-        : value;
+      return [value, job.reason?.sentence ?? null];
     }
     if (column.kind === 'node') {
-      return job.nodes.join(' ');
+      return [job.nodes.join(' ')];
     }
-    return TIMES.has(column.kind) && typeof value === 'number'
-      ? new Date(value * 1000).toISOString()
-      : value;
+    if (typeof value !== 'number' || column.kind === 'metric') {
+      return [value];
+    }
+    return TIMES.has(column.kind)
+      ? [new Date(value * 1000).toISOString()]
+      : [Number(value.toFixed(DECIMALS))];
   };
+  const heads = ['name', 'id', ...columns.flatMap(headsOf)];
   return [
-    ['name', 'id', ...columns.map(headOf), ...values],
+    [...heads, ...[...values].map(name => valueHead(name, heads))],
     ...jobs.map(job => [
       job.name,
       job.id,
-      ...columns.map(column => cell(job, column)),
+      ...columns.flatMap(column => cells(job, column)),
       ...[...values].map(name => job.sweep?.values?.[name] ?? null)
     ])
   ];
 }
 
-function headOf({ kind, name }: IJobColumn): string {
-  const heads: Partial<Record<IJobColumn['kind'], string>> = {
-    hours: 'gpu_hours',
-    waited: 'waited_seconds',
-    duration: 'seconds'
+function headsOf({ kind, name }: IJobColumn): string[] {
+  const heads: Partial<Record<IJobColumn['kind'], string[]>> = {
+    state: ['state', 'reason'],
+    hours: ['gpu_hours'],
+    waited: ['waited_seconds'],
+    duration: ['seconds']
   };
-  return name || (heads[kind] ?? kind);
+  return name ? [name] : (heads[kind] ?? [kind]);
+}
+
+/** Return the head of a value of sweeps: “lr” for “--lr”, since spreadsheets read a leading hyphen as a formula. */
+function valueHead(name: string, others: readonly string[]): string {
+  const head = name.replace(/^-+/, '') || name;
+  return others.includes(head) ? `sweep ${head}` : head;
 }

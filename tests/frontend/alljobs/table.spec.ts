@@ -3,10 +3,16 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 import { DisposableDelegate } from '@lumino/disposable';
 import { JobSummary } from '../../../src/api/types';
-import { endedBefore, partOf } from '../../../src/alljobs/model/bulk';
+import { consequencesOf } from '../../../src/alljobs/confirm';
+import {
+  endedBefore,
+  partOf,
+  requestsOf
+} from '../../../src/alljobs/model/bulk';
 import { rowsOfJobs } from '../../../src/alljobs/model/csv';
 import { allColumns } from '../../../src/alljobs/model/columns';
 import { gpuHours, waitedOf } from '../../../src/alljobs/model/facts';
+import { csvOf } from '../../../src/common/saveFile';
 import { optionsOf } from '../../../src/common/options';
 import { JobTableModel } from '../../../src/alljobs/model/table';
 import {
@@ -16,7 +22,7 @@ import {
 } from '../../../src/alljobs/model/view';
 import { fittingColumns } from '../../../src/alljobs/view/layout';
 import { IJobsModel } from '../../../src/tokens';
-import { someJob } from '../fakes';
+import { someJob, someReason } from '../fakes';
 
 const trans = nullTranslator.load('');
 const DAY = 86400;
@@ -201,11 +207,70 @@ describe('facts and actions', () => {
     expect(endedBefore([active, finished], 5000)).toEqual([]);
   });
 
+  it('removes the records of jobs that are deleted already', () => {
+    const jobs = [
+      ended('a'),
+      ended('b', { deleted: true, actions: ['remove'] }),
+      ended('c')
+    ];
+    expect(partOf(jobs, 'delete')).toHaveLength(3);
+    expect(
+      requestsOf('delete', jobs, false, 1).map(({ action, ids }) => [
+        action,
+        ...ids
+      ])
+    ).toEqual([
+      ['delete', 'local::a:a'],
+      ['delete', 'local::c:c'],
+      ['remove', 'local::b:b']
+    ]);
+    expect(requestsOf('stop', jobs, false, 50)).toHaveLength(1);
+    expect(consequencesOf('delete', jobs, 0, false, trans)).toEqual(
+      expect.arrayContaining([
+        { kind: 'kept', text: 'Their records and their logs.' },
+        {
+          kind: 'lost',
+          text: 'The record and the logs of 1 job that is deleted already.'
+        }
+      ])
+    );
+  });
+
+  it('speaks of one job in the singular, and of those that are left alone', () => {
+    const texts = consequencesOf('stop', [job('a')], 8, false, trans);
+    expect(texts.map(({ text }) => text)).toEqual([
+      'The progress since the last checkpoint is lost.',
+      'Checkpoints, event files and logs are kept.',
+      '8 other selected jobs are left alone.'
+    ]);
+  });
+
   it('exports times as ISO 8601 and the values of sweeps', () => {
     const columns = allColumns([]).filter(({ key }) => key === 'created');
     const [head, row] = rowsOfJobs([member(3, 0)], columns, 9000);
-    expect(head).toEqual(['name', 'id', 'created', '--lr']);
+    expect(head).toEqual(['name', 'id', 'created', 'lr']);
     expect(row.slice(2)).toEqual(['1970-01-01T00:00:00.000Z', '3']);
+  });
+
+  it('exports state and reason apart, and durations in milliseconds', () => {
+    const keys = ['state', 'duration', 'm:lr'];
+    const columns = allColumns(['lr']).filter(({ key }) => keys.includes(key));
+    const failed: JobSummary = {
+      ...member(3, 0),
+      phase: 'Failed',
+      ran_seconds: 36.23798808299989,
+      reason: someReason('It failed, "again"'),
+      progress: {
+        ...{ text: '', fraction: 1, rate: null, eta_seconds: null },
+        ...{ metrics: { lr: 0.12345678 }, updated_at: 9000 }
+      }
+    };
+    const head = 'name,id,state,reason,lr,seconds,sweep lr';
+    const row =
+      'lr-3,local::lr-3:lr-3,failed,"It failed, ""again""",0.12345678,36.238,3';
+    expect(csvOf(rowsOfJobs([failed], columns, 9000))).toBe(
+      `${head}\r\n${row}\r\n`
+    );
   });
 
   it('reads arguments by option', () => {
