@@ -12,6 +12,7 @@ import hashlib
 import hmac
 import json
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
@@ -156,6 +157,10 @@ def _status_hint(status: int, words: str) -> Text | None:
         return _("The service does not accept this address. Replace the address.")
     if 300 <= status < 400:
         return _("The address leads to another one, which is not followed. Enter the final address.")
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return _("The service limits the number of messages. Try again later.")
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return _("The service has a problem of its own. Try again later.")
     return None
 
 

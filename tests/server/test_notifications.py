@@ -252,6 +252,8 @@ REFUSALS = [
     ("feishu", 200, b'{"code":19024,"msg":"Key Words Not Found"}', "code 19024", "keyword"),
     ("dingtalk", 200, b'{"errcode":310000,"errmsg":"keywords not in content"}', "code 310000", "keyword"),
     ("dingtalk", 200, b"\xff\x00", "not one of DingTalk", "Check the address"),
+    ("slack", 429, b"rate_limited", "Slack answered 429.", "limits the number of messages"),
+    ("json", 500, b"oops", "answered 500", "Try again later"),
     ("json", 403, b"no", "answered 403", "does not accept"),
     ("json", 0, b"", "connection to 127.0.0.1 failed", "Check the address"),
 ]

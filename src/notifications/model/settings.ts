@@ -149,6 +149,7 @@ export class NotificationSettings {
   async test(id: string): Promise<void> {
     this._isTesting = true;
     this._tested = null;
+    this._changed.emit();
     await this._do(async () => {
       this._tested = await this._client.test(id);
     });

@@ -43,14 +43,16 @@ export function WebhookSection({
         key={service}
         {...{ settings, service, trans }}
         own={own?.service === service ? own : undefined}
+        replaced={own && own.service !== service ? own : undefined}
       />
-      {own && (
+      {own?.service === service && (
         <Row label={trans.__('Test')}>
           <TestButton id={own.id} {...{ settings, trans }} />
           {settings.tested ? (
             <Result delivery={settings.tested} trans={trans} />
           ) : (
-            own.last && <Result delivery={own.last} trans={trans} />
+            own.last &&
+            !settings.isTesting && <Result delivery={own.last} trans={trans} />
           )}
         </Row>
       )}
@@ -107,16 +109,26 @@ function serviceNames(
   ];
 }
 
+/** Return the name of a service. */
+function serviceName(service: Service, trans: TranslationBundle): string {
+  return (
+    serviceNames(trans).find(({ value }) => value === service)?.label ?? service
+  );
+}
+
 /** Fields for the address, key and keyword of a service. */
 function AddressForm({
   settings,
   service,
   own,
+  replaced,
   trans
 }: {
   settings: NotificationSettings;
   service: Service;
   own: Webhook | undefined;
+  /** The user's webhook of another service, which a new one replaces. */
+  replaced: Webhook | undefined;
   trans: TranslationBundle;
 }): React.JSX.Element {
   const [isReplacing, setReplacing] = React.useState(false);
@@ -203,6 +215,15 @@ function AddressForm({
           <p className="jp-t9k-Webhook-error" role="alert">
             {sentences([error.message, error.hint])}
           </p>
+        )}
+        {replaced && (
+          <small>
+            {trans.__(
+              'You have one webhook. A new one replaces that of %1 (%2).',
+              serviceName(replaced.service, trans),
+              replaced.host
+            )}
+          </small>
         )}
         <small>
           {trans.__(
