@@ -201,14 +201,17 @@ function Toolbar(props: IToolbarProps): React.JSX.Element {
         </label>
       )}
       <ul className="jp-t9k-ResourceLegend">
-        {legendOf(view, arrangement !== 'metrics', trans).map((name, index) => (
-          <li key={name}>
-            <Key style={index} />
-            {name}
-          </li>
-        ))}
+        {!asTable &&
+          legendOf(view, arrangement !== 'metrics', trans).map(
+            (name, index) => (
+              <li key={name}>
+                <Key style={index} />
+                {name}
+              </li>
+            )
+          )}
         {(['checkpoint', 'warning', 'error'] as const)
-          .filter(kind => kinds.has(kind))
+          .filter(kind => !asTable && kinds.has(kind))
           .map(kind => (
             <li key={kind}>
               <MarkerSign kind={kind} />

@@ -15,7 +15,7 @@ import {
   stretchesOf,
   topOf
 } from './layout';
-import { nameOf } from './names';
+import { factsOf, nameOf } from './names';
 import { ResourceChart } from './ResourceChart';
 import { TimeAxis } from './TimeAxis';
 
@@ -72,7 +72,7 @@ function MetricGrid(props: IRowsProps): React.JSX.Element {
       {rows.map((row, index) => (
         <section key={row.metric} aria-label={row.title}>
           {index < 2 && <Axis {...props} replica={null} />}
-          <RowTitle row={row} shared={sharedBy(row, trans)} />
+          <RowTitle row={row} shared={sharedBy(row, trans)} trans={trans} />
           <ChartOf
             {...props}
             row={row}
@@ -138,7 +138,7 @@ function Columns(props: IRowsProps): React.JSX.Element {
               <span className="jp-t9k-caption" title={row.scope ?? undefined}>
                 {listed([shared.scale.name, row.scope])}
               </span>
-              {row.facts.map(fact => (
+              {factsOf(row, trans).map(fact => (
                 <span key={fact}>{fact}</span>
               ))}
             </div>
@@ -181,7 +181,7 @@ function ReplicaGrid(props: IRowsProps): React.JSX.Element {
   const names = [...new Set(row.curves.map(({ replica }) => replica))];
   return (
     <>
-      <RowTitle row={row} shared={sharedBy(row, trans)} />
+      <RowTitle row={row} shared={sharedBy(row, trans)} trans={trans} />
       <div className="jp-t9k-ResourceGrid" data-small>
         {names.map((name, index) => (
           <section key={name} aria-label={name ?? undefined}>
@@ -212,10 +212,12 @@ function ReplicaGrid(props: IRowsProps): React.JSX.Element {
 /** Name and unit of a metric, with its single figures. */
 function RowTitle({
   row,
-  shared
+  shared,
+  trans
 }: {
   row: ResourceRow;
   shared: IShared;
+  trans: TranslationBundle;
 }): React.JSX.Element {
   const above = row.levels.filter(level => !shared.levels.includes(level));
   return (
@@ -223,7 +225,9 @@ function RowTitle({
       <h3>{row.title}</h3>
       <span className="jp-t9k-caption">{shared.scale.name}</span>
       <span className="jp-t9k-ResourceGrid-facts">
-        {[...row.facts, ...above.map(({ label }) => label)].join(' · ')}
+        {[...factsOf(row, trans), ...above.map(({ label }) => label)].join(
+          ' · '
+        )}
       </span>
     </header>
   );

@@ -1,6 +1,6 @@
 /** Names of the parts of a job. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { ResourceView } from '../../api/types';
+import { ResourceRow, ResourceView } from '../../api/types';
 import { Curve } from './layout';
 import { listed } from '../../common/format';
 
@@ -18,6 +18,14 @@ export function nameOf(curve: Curve, trans: TranslationBundle): string {
     default:
       return trans.__('sum');
   }
+}
+
+/** Return the single figures of a metric. They are those of the whole job, which curves of its parts do not show. */
+export function factsOf(row: ResourceRow, trans: TranslationBundle): string[] {
+  const { facts, curves } = row;
+  return facts.length > 0 && curves.some(({ part }) => part !== 'job')
+    ? [trans.__('whole job: %1', facts.join(' · '))]
+    : facts;
 }
 
 /** Return the entries of the legend: the names of the curves by the number of their colour. */

@@ -15,7 +15,7 @@ import {
   topOf
 } from '../../../../src/job/resources/layout';
 import { ResourcesModel } from '../../../../src/job/resources/model';
-import { legendOf } from '../../../../src/job/resources/names';
+import { factsOf, legendOf } from '../../../../src/job/resources/names';
 
 const trans = nullTranslator.load('jupyterlab_t9kjob');
 const GIB = 1024 ** 3;
@@ -119,6 +119,19 @@ describe('resources of a job', () => {
       'rank 0',
       'rank 1'
     ]);
+  });
+
+  it('says that the peak beside the curves of ranks is that of the whole job', () => {
+    const facts = ['most 397 MiB', 'mean 280 MiB'];
+    const sum = { ...row([curve(null, 'job')]), facts };
+    expect(factsOf(sum, trans)).toEqual(facts);
+    for (const part of ['rank', 'gpu', 'replica', 'spread'] as const) {
+      const parts = { ...row([curve('worker-0', part)]), facts };
+      expect(factsOf(parts, trans)).toEqual([
+        'whole job: most 397 MiB · mean 280 MiB'
+      ]);
+    }
+    expect(factsOf(row([curve('worker-0', 'rank')]), trans)).toEqual([]);
   });
 
   it('shows the attempts of the replica', () => {
