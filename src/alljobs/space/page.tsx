@@ -1,11 +1,13 @@
 /** Page about the disk space of the records of jobs; loaded when its tab is opened. */
 import { Dialog, Notification, ReactWidget } from '@jupyterlab/apputils';
+import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { KeptJob } from '../../api/types';
 import { formatBytes, listed } from '../../common/format';
 import { namedDialog } from '../../shell/dialog';
 import { ERROR_STAYS, notifyError } from '../../shell/notices';
 import { CommandIDs } from '../../tokens';
-import { Confirm } from '../../ui/Confirm';
+import { Confirm, IConsequence } from '../../ui/Confirm';
 import { jobIcon } from '../../ui/icons';
 import { IAllJobsLab } from '../host';
 import { sizeOf, SpaceModel } from './model';
@@ -61,22 +63,7 @@ async function clear(model: SpaceModel, { trans }: IAllJobsLab): Promise<void> {
     body: (
       <Confirm
         says={trans.__('The largest: %1.', largest)}
-        consequences={[
-          {
-            kind: 'lost',
-            text: trans.__(
-              'Records, logs, samples and stacks, %1.',
-              formatBytes(sizeOf(selected))
-            )
-          },
-          {
-            kind: 'kept',
-            text: trans.__(
-              'The files that the jobs wrote: checkpoints, event files, results.'
-            )
-          },
-          { kind: 'kept', text: trans.__('Jobs that are active.') }
-        ]}
+        consequences={consequencesOf(selected, trans)}
         titles={{
           lost: trans.__('Will be deleted:'),
           kept: trans.__('Will be kept:')
@@ -108,4 +95,39 @@ async function clear(model: SpaceModel, { trans }: IAllJobsLab): Promise<void> {
   } catch (error) {
     notifyError(error, trans);
   }
+}
+
+/** Return what the removal of records deletes and keeps. */
+export function consequencesOf(
+  jobs: readonly KeptJob[],
+  trans: TranslationBundle
+): IConsequence[] {
+  const listed = jobs.filter(({ deleted }) => !deleted).length;
+  return [
+    {
+      kind: 'lost',
+      text: trans.__(
+        'Records, logs, samples and stacks, %1.',
+        formatBytes(sizeOf(jobs))
+      )
+    },
+    ...(listed > 0
+      ? [
+          {
+            kind: 'lost' as const,
+            text:
+              listed === 1
+                ? trans.__('The job and its place in the list.')
+                : trans.__('The jobs and their places in the list.')
+          }
+        ]
+      : []),
+    {
+      kind: 'kept',
+      text: trans.__(
+        'The files that the jobs wrote: checkpoints, event files, results.'
+      )
+    },
+    { kind: 'kept', text: trans.__('Jobs that are active.') }
+  ];
 }
