@@ -99,7 +99,11 @@ export function JobCompareView(props: IJobCompareViewProps): React.JSX.Element {
           {trans.__('The table shows %1 of the jobs.', shown.length)}
         </p>
       )}
-      <div className="jp-t9k-CompareView-regions">
+      <div
+        className="jp-t9k-CompareView-regions"
+        // Without curves, the table has the whole width.
+        data-single={(!runs && model.areRunsKnown) || undefined}
+      >
         <JobDifferences
           compared={shown}
           goalOf={goalOf(model)}

@@ -156,11 +156,11 @@ function codeRows(
   trans: TranslationBundle
 ): IDifference[] {
   return rowsOf(
-    jobs.map(({ spec }) => {
+    jobs.map(({ spec, working_dir_path }) => {
       const { entrypoint, runtime, source, working_dir, env } = spec;
       const facts: Record<string, string | null | undefined> = {
-        [trans.__('Entrypoint')]: entrypoint.value,
-        [trans.__('Working directory')]: working_dir,
+        [trans.__('Entrypoint')]: pathBelow(entrypoint.value, working_dir),
+        [trans.__('Working directory')]: working_dir_path || working_dir,
         [trans.__('Image')]: runtime.image,
         [trans.__('Training runtime')]: runtime.training_runtime?.name,
         [trans.__('Kernel')]: runtime.kernel,
@@ -174,6 +174,14 @@ function codeRows(
       );
     })
   );
+}
+
+/** Return a path relative to a folder if it is below it: the end of a long path, which tells jobs apart, is cut off. */
+function pathBelow(path: string, folder: string | null): string {
+  const start = folder === null ? '' : `${folder.replace(/\/+$/, '')}/`;
+  return start !== '' && path.startsWith(start)
+    ? path.slice(start.length)
+    : path;
 }
 
 function sourceText(source: object): string {

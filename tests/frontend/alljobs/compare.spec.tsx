@@ -1,0 +1,106 @@
+/** The comparison of jobs: finding the runs of the jobs, the rows of the table, the page without curves. */
+import { nullTranslator } from '@jupyterlab/translation';
+import { render, screen, waitFor } from '@testing-library/react';
+import * as React from 'react';
+import { JobCompareView } from '../../../src/alljobs/compare/JobCompareView';
+import { JobCompareModel } from '../../../src/alljobs/compare/model';
+import { sectionsOf } from '../../../src/alljobs/compare/sections';
+import { ApiClient } from '../../../src/api/client';
+import { ExperimentsClient } from '../../../src/experiments/client';
+import { Jobs } from '../../../src/jobs/model/jobs';
+import { fullJob } from '../fakeJob';
+import { someMetric, someRun, someTable } from '../experiments/runFakes';
+import { FakeServer, json } from '../fakes';
+
+const trans = nullTranslator.load('');
+
+it('waits for the runs while folders are searched', async () => {
+  const jobs = ['a', 'b'].map(name =>
+    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
+  );
+  const runs = jobs.map(({ id, name }) =>
+    someRun(name, {
+      job: { id, name, engine: 'local', namespace: '', uid: 'u' },
+      metrics: { loss: someMetric(1) }
+    })
+  );
+  const server = new FakeServer();
+  let found: (() => void) | undefined;
+  server.answer = async ({ url }) => {
+    if (url.includes('/experiments/runs?')) {
+      const isFirst = url.includes('revision=-1');
+      if (!isFirst) {
+        await new Promise<void>(resolve => (found = resolve));
+      }
+      const table = { revision: 7, complete: isFirst, scanning: isFirst };
+      return json(someTable(isFirst ? [] : runs, table));
+    }
+    const job = jobs.find(({ id }) => url.endsWith(encodeURIComponent(id)));
+    return job ? json(job) : json({ message: 'no' }, 404);
+  };
+  const settings = server.settings();
+  const model = new JobCompareModel({
+    jobs: new Jobs(new ApiClient(settings)),
+    client: new ExperimentsClient(settings),
+    ids: jobs.map(({ id }) => id),
+    look: { x: 'step', smoothing: 0, log: false, asTable: false },
+    saveLook: () => undefined
+  });
+  await waitFor(() => expect(found).toBeDefined());
+  expect(model.compared?.map(({ run }) => run)).toEqual([null, null]);
+  expect(model.areRunsKnown).toBe(false);
+  found?.();
+  await waitFor(() => expect(model.areRunsKnown).toBe(true));
+  expect(model.runs).not.toBeNull();
+  expect(model.runsFailure).toBeNull();
+  model.dispose();
+});
+
+it('gives the table the whole width if no job has curves', async () => {
+  const jobs = ['a', 'b'].map(name =>
+    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
+  );
+  const server = new FakeServer();
+  server.answer = ({ url }) =>
+    url.includes('/experiments/runs?')
+      ? json(someTable([], { revision: 7, complete: true, scanning: false }))
+      : json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
+  const settings = server.settings();
+  const model = new JobCompareModel({
+    jobs: new Jobs(new ApiClient(settings)),
+    client: new ExperimentsClient(settings),
+    ids: jobs.map(({ id }) => id),
+    look: { x: 'step', smoothing: 0, log: false, asTable: false },
+    saveLook: () => undefined
+  });
+  const lab = {
+    openJob: () => undefined,
+    openComparison: () => undefined,
+    openTensorBoard: () => undefined,
+    askJobs: () => Promise.resolve(null),
+    copy: () => undefined
+  };
+  render(<JobCompareView model={model} lab={lab} trans={trans} />);
+  const none = await screen.findByText('The jobs have no recorded metrics.');
+  expect(none.closest('[data-single]')).not.toBeNull();
+  model.dispose();
+});
+
+it('names scripts within the working directory, whose ends tell jobs apart', () => {
+  const compared = ['train.py', 'long.py'].map(script => {
+    const job = fullJob({ name: script, working_dir_path: 'mnist' });
+    const value = `/home/lin/a-long-path/mnist/${script}`;
+    job.spec = {
+      ...job.spec,
+      entrypoint: { ...job.spec.entrypoint, value },
+      working_dir: '/home/lin/a-long-path/mnist'
+    };
+    return { job, run: null };
+  });
+  const code = sectionsOf(compared, () => null, true, trans).find(
+    ({ key }) => key === 'code'
+  );
+  const values = new Map(code?.rows.map(({ name, values }) => [name, values]));
+  expect(values.get('Entrypoint')).toEqual(['train.py', 'long.py']);
+  expect(values.get('Working directory')).toEqual(['mnist', 'mnist']);
+});
