@@ -35,22 +35,177 @@ import { FAILS, LOSES_NETWORK, SILENT, WRITES_CURVES } from './helpers/scripts';
 test.describe('the sidebar', () => {
   test.use({ autoGoto: false });
 
-  test('no jobs', async ({ page }) => {
-    await new FakeServer(page).tell({});
+  test('what it says of jobs, engines and its connection', async ({ page }) => {
+    const server = new FakeServer(page);
+    await server.tell({});
     await page.goto('?reset');
     const sidebar = await openSidebar(page);
-    await expect(
-      sidebar.getByRole('heading', { name: 'No jobs yet' })
-    ).toBeVisible();
-    await expect(sidebar.getByText('Run as Distributed Job')).toBeVisible();
-    await expect(
-      sidebar.getByText('This machine: 8 CPUs, no GPU')
-    ).toBeVisible();
-    await expect(
-      sidebar.getByRole('button', { name: 'Choose a script…' })
-    ).toBeEnabled();
-    await expect(sidebar.getByText('None running.')).toBeVisible();
-    await picture(page, 'no-jobs');
+
+    await test.step('no jobs', async () => {
+      await expect(
+        sidebar.getByRole('heading', { name: 'No jobs yet' })
+      ).toBeVisible();
+      await expect(sidebar.getByText('Run as Distributed Job')).toBeVisible();
+      await expect(
+        sidebar.getByText('This machine: 8 CPUs, no GPU')
+      ).toBeVisible();
+      await expect(
+        sidebar.getByRole('button', { name: 'Choose a script…' })
+      ).toBeEnabled();
+      await expect(sidebar.getByText('None running.')).toBeVisible();
+      await picture(page, 'no-jobs');
+    });
+
+    await test.step('no engine', async () => {
+      const reason =
+        'Jobs on this machine need Linux or macOS, and this is Windows';
+      await server.tell({
+        engines: [fakeEngine({ available: false, reason, machine: null })]
+      });
+      await expect(
+        sidebar.getByRole('heading', { name: 'Jobs can’t run here' })
+      ).toBeVisible();
+      await expect(sidebar.getByText(`This machine: ${reason}`)).toBeVisible();
+      const newJob = sidebar.getByRole('button', { name: 'New job' });
+      await expect(newJob).toBeDisabled();
+      await expect(newJob).toHaveAttribute('title', 'Jobs can’t run here.');
+      await picture(page, 'no-engine');
+    });
+
+    await test.step('an action on its way', async () => {
+      await server.tell({
+        jobs: [fakeJob('mnist-ddp', { pending_action: 'stopping' })]
+      });
+      await expect(
+        sidebar.getByRole('treeitem', {
+          name: 'mnist-ddp, running, Stopping: its processes are ending'
+        })
+      ).toBeVisible();
+    });
+
+    await test.step('jobs in all phases, and a filter that hides them', async () => {
+      await server.tell({
+        jobs: jobsInAllPhases(),
+        tensorboards: [
+          fakeTensorBoard('mnist_ddp/runs'),
+          fakeTensorBoard('runs/bert-mnli', {
+            has_data: false,
+            last_data_at: null
+          })
+        ]
+      });
+      const tree = sidebar.getByRole('tree', { name: 'Jobs' });
+      for (const name of [
+        'mnist-ddp-10, pending, Needs 2 GPUs, 1 is free; 1 job is ahead of it',
+        /^mnist-ddp-9, running, Epoch 4 of 10\b.* left$/,
+        'resnet50-lr0.4, running, 8 processes are running',
+        'whisper-small, resuming, 3 of 4 replicas are back',
+        'bert-mnli, paused, Paused by you',
+        /^mnist-ddp-8, failed, Rank 1 failed: FileNotFoundError/,
+        'mnist-ddp-7, succeeded, Ran 4 min 12 s, accuracy 0.991',
+        'sd-lora-cats, stopped, Stopped by you after 4 min 12 s',
+        'vit-b16, unknown, Not heard of since 10:42'
+      ]) {
+        await expect(tree.getByRole('treeitem', { name })).toBeVisible();
+      }
+      await picture(page, 'sidebar');
+
+      await page.sidebar.setWidth(220);
+      await expect(
+        sidebar.getByPlaceholder('Filter', { exact: true })
+      ).toBeVisible();
+      await picture(page, 'sidebar-narrow');
+      await page.sidebar.setWidth(300);
+
+      const filter = sidebar.getByRole('searchbox', {
+        name: /Filter the jobs/
+      });
+      await filter.fill('resnet101');
+      await expect(
+        sidebar.getByText('No job matches “resnet101”.')
+      ).toBeVisible();
+      await expect(tree).toBeHidden();
+      await picture(page, 'nothing-found');
+      await sidebar.getByRole('button', { name: 'Clear the filter' }).click();
+      await expect(filter).toHaveValue('');
+      await expect(tree).toBeVisible();
+    });
+
+    await test.step('deleted jobs, and runs of one file that is not named in ASCII', async () => {
+      const runs = [3, 2].map(number =>
+        fakeEnded(`job-${number}`, 3600 * (9 - number), {
+          display_name: 'entraînement'
+        })
+      );
+      const gone = [
+        fakeEnded('job-1', 40_000, { display_name: 'entraînement' }),
+        fakeEnded('mnist-ddp', 90_000)
+      ].map(job => ({ ...job, deleted: true, actions: ['rerun', 'remove'] }));
+      await server.tell({ jobs: runs });
+      await page.route(/\/t9kjob\/jobs\?deleted=true/, route =>
+        route.fulfill({ json: { jobs: [...runs, ...gone], total: 4 } })
+      );
+      await sidebar.getByRole('button', { name: 'More', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Show Deleted Jobs' }).click();
+      for (const name of [
+        /^entraînement \(job-3\), succeeded/,
+        /^entraînement \(job-2\), succeeded/,
+        /^entraînement \(job-1\), succeeded, .*, deleted$/,
+        /^mnist-ddp, succeeded, .*, deleted$/
+      ]) {
+        await expect(sidebar.getByRole('treeitem', { name })).toBeVisible();
+      }
+      await picture(page, 'deleted');
+      await sidebar.getByRole('button', { name: 'More', exact: true }).click();
+      await page
+        .getByRole('menuitemcheckbox', { name: 'Show Deleted Jobs' })
+        .click();
+    });
+
+    await test.step('another machine’s job can only be looked at', async () => {
+      const job = fakeJob('elsewhere', {
+        read_only: 'This job runs on node-7, so it can only be changed there.',
+        actions: ['rerun']
+      });
+      await server.tell({
+        jobs: [job],
+        details: [fakeDetail(job)]
+      });
+      await run(page, 't9kjob:open-job', { id: job.id });
+      const tab = jobTab(page);
+      await expect(tab.getByText(job.read_only ?? '')).toBeVisible();
+      await expect(tab.locator('.jp-t9k-JobHeader')).toContainText(
+        'another machine'
+      );
+      const actions = tab.getByRole('toolbar', {
+        name: 'Actions of elsewhere'
+      });
+      await expect(
+        actions.getByRole('button', { name: 'Clone' })
+      ).toBeVisible();
+      for (const name of ['Stop', 'Pause', 'Delete']) {
+        await expect(actions.getByRole('button', { name })).toHaveCount(0);
+      }
+      await page.activity.closeAll();
+    });
+
+    await test.step('disconnected', async () => {
+      await server.tell({ jobs: jobsInAllPhases() });
+      const row = sidebar.getByRole('treeitem', { name: /^mnist-ddp-9,/ });
+      await expect(row).toBeVisible();
+      await server.hangUp();
+      const banner = sidebar.getByRole('status').filter({ hasText: 'Stale' });
+      await expect(banner).toContainText(
+        /Stale since \d\d:\d\d, reconnecting\./
+      );
+      await expect(banner).toContainText(/Next try in \d+ s\.|Trying now\./);
+      await expect(
+        banner.getByRole('button', { name: 'Try now' })
+      ).toBeVisible();
+      await expect(sidebar.getByRole('tree')).toContainText(/as of \d\d:\d\d/i);
+      await expect(row, 'what was known stays').toBeVisible();
+      await picture(page, 'disconnected');
+    });
   });
 
   test('loading', async ({ page }) => {
@@ -61,89 +216,6 @@ test.describe('the sidebar', () => {
       'Reading the jobs. This is taking longer than usual.'
     );
     await picture(page, 'loading');
-  });
-
-  test('jobs in all phases, and a filter that hides them', async ({ page }) => {
-    await new FakeServer(page).tell({
-      jobs: jobsInAllPhases(),
-      tensorboards: [
-        fakeTensorBoard('mnist_ddp/runs'),
-        fakeTensorBoard('runs/bert-mnli', {
-          has_data: false,
-          last_data_at: null
-        })
-      ]
-    });
-    await page.goto('?reset');
-    const sidebar = await openSidebar(page);
-    const tree = sidebar.getByRole('tree', { name: 'Jobs' });
-    for (const name of [
-      'mnist-ddp-10, pending, Needs 2 GPUs, 1 is free; 1 job is ahead of it',
-      /^mnist-ddp-9, running, Epoch 4 of 10\b.* left$/,
-      'resnet50-lr0.4, running, 8 processes are running',
-      'whisper-small, resuming, 3 of 4 replicas are back',
-      'bert-mnli, paused, Paused by you',
-      /^mnist-ddp-8, failed, Rank 1 failed: FileNotFoundError/,
-      'mnist-ddp-7, succeeded, Ran 4 min 12 s, accuracy 0.991',
-      'sd-lora-cats, stopped, Stopped by you after 4 min 12 s',
-      'vit-b16, unknown, Not heard of since 10:42'
-    ]) {
-      await expect(tree.getByRole('treeitem', { name })).toBeVisible();
-    }
-    await picture(page, 'sidebar');
-
-    await page.sidebar.setWidth(220);
-    await expect(
-      sidebar.getByPlaceholder('Filter', { exact: true })
-    ).toBeVisible();
-    await picture(page, 'sidebar-narrow');
-    await page.sidebar.setWidth(300);
-
-    const filter = sidebar.getByRole('searchbox', { name: /Filter the jobs/ });
-    await filter.fill('resnet101');
-    await expect(
-      sidebar.getByText('No job matches “resnet101”.')
-    ).toBeVisible();
-    await expect(tree).toBeHidden();
-    await picture(page, 'nothing-found');
-    await sidebar.getByRole('button', { name: 'Clear the filter' }).click();
-    await expect(filter).toHaveValue('');
-    await expect(tree).toBeVisible();
-  });
-
-  test('disconnected', async ({ page }) => {
-    const server = new FakeServer(page);
-    await server.tell({ jobs: jobsInAllPhases() });
-    await page.goto('?reset');
-    const sidebar = await openSidebar(page);
-    const row = sidebar.getByRole('treeitem', { name: /^mnist-ddp-9,/ });
-    await expect(row).toBeVisible();
-    await server.hangUp();
-    const banner = sidebar.getByRole('status').filter({ hasText: 'Stale' });
-    await expect(banner).toContainText(/Stale since \d\d:\d\d, reconnecting\./);
-    await expect(banner).toContainText(/Next try in \d+ s\.|Trying now\./);
-    await expect(banner.getByRole('button', { name: 'Try now' })).toBeVisible();
-    await expect(sidebar.getByRole('tree')).toContainText(/as of \d\d:\d\d/i);
-    await expect(row, 'what was known stays').toBeVisible();
-    await picture(page, 'disconnected');
-  });
-
-  test('no engine', async ({ page }) => {
-    const reason =
-      'Jobs on this machine need Linux or macOS, and this is Windows';
-    await new FakeServer(page).tell({
-      engines: [fakeEngine({ available: false, reason, machine: null })]
-    });
-    await page.goto('?reset');
-    const sidebar = await openSidebar(page);
-    await expect(
-      sidebar.getByRole('heading', { name: 'Jobs can’t run here' })
-    ).toBeVisible();
-    await expect(sidebar.getByText(`This machine: ${reason}`)).toBeVisible();
-    const newJob = sidebar.getByRole('button', { name: 'New job' });
-    await expect(newJob).toBeDisabled();
-    await expect(newJob).toHaveAttribute('title', 'Jobs can’t run here.');
-    await picture(page, 'no-engine');
   });
 
   test('server part missing', async ({ page }) => {
@@ -162,77 +234,10 @@ test.describe('the sidebar', () => {
     ).toBeDisabled();
     await picture(page, 'server-part-missing');
   });
-
-  test('deleted jobs, and runs of one file that is not named in ASCII', async ({
-    page
-  }) => {
-    const runs = [3, 2].map(number =>
-      fakeEnded(`job-${number}`, 3600 * (9 - number), {
-        display_name: 'entraînement'
-      })
-    );
-    const gone = [
-      fakeEnded('job-1', 40_000, { display_name: 'entraînement' }),
-      fakeEnded('mnist-ddp', 90_000)
-    ].map(job => ({ ...job, deleted: true, actions: ['rerun', 'remove'] }));
-    await new FakeServer(page).tell({ jobs: runs });
-    await page.route(/\/t9kjob\/jobs\?deleted=true/, route =>
-      route.fulfill({ json: { jobs: [...runs, ...gone], total: 4 } })
-    );
-    await page.goto('?reset');
-    const sidebar = await openSidebar(page);
-    await sidebar.getByRole('button', { name: 'More', exact: true }).click();
-    await page.getByRole('menuitem', { name: 'Show Deleted Jobs' }).click();
-    for (const name of [
-      /^entraînement \(job-3\), succeeded/,
-      /^entraînement \(job-2\), succeeded/,
-      /^entraînement \(job-1\), succeeded, .*, deleted$/,
-      /^mnist-ddp, succeeded, .*, deleted$/
-    ]) {
-      await expect(sidebar.getByRole('treeitem', { name })).toBeVisible();
-    }
-    await picture(page, 'deleted');
-  });
-
-  test('another machine’s job can only be looked at', async ({ page }) => {
-    const job = fakeJob('elsewhere', {
-      read_only: 'This job runs on node-7, so it can only be changed there.',
-      actions: ['rerun']
-    });
-    await new FakeServer(page).tell({
-      jobs: [job],
-      details: [fakeDetail(job)]
-    });
-    await page.goto('?reset');
-    await run(page, 't9kjob:open-job', { id: job.id });
-    const tab = jobTab(page);
-    await expect(tab.getByText(job.read_only ?? '')).toBeVisible();
-    await expect(tab.locator('.jp-t9k-JobHeader')).toContainText(
-      'another machine'
-    );
-    const actions = tab.getByRole('toolbar', { name: 'Actions of elsewhere' });
-    await expect(actions.getByRole('button', { name: 'Clone' })).toBeVisible();
-    for (const name of ['Stop', 'Pause', 'Delete']) {
-      await expect(actions.getByRole('button', { name })).toHaveCount(0);
-    }
-  });
-
-  test('an action on its way', async ({ page }) => {
-    await new FakeServer(page).tell({
-      jobs: [fakeJob('mnist-ddp', { pending_action: 'stopping' })]
-    });
-    await page.goto('?reset');
-    const sidebar = await openSidebar(page);
-    await expect(
-      sidebar.getByRole('treeitem', {
-        name: 'mnist-ddp, running, Stopping: its processes are ending'
-      })
-    ).toBeVisible();
-  });
 });
 
 test.describe('the launch tab', () => {
-  test('a refusal is said where one submits, and no job is shown', async ({
+  test('a refusal is said where one submits, and a missing server part', async ({
     page,
     tmpPath
   }) => {
@@ -263,6 +268,16 @@ test.describe('the launch tab', () => {
     await expect(footer).toContainText('1 error to fix: Name');
     await expect(name).toHaveAttribute('aria-invalid', 'true');
     await expect(form.getByText('This name is taken.').first()).toBeVisible();
+
+    await test.step('server part missing', async () => {
+      await new FakeServer(page).beMissing();
+      await run(page, 't9kjob:launch', { path: `${tmpPath}/other.py` });
+      await expect(
+        page.getByRole('heading', {
+          name: 'The server part of Distributed Jobs is not running.'
+        })
+      ).toBeVisible();
+    });
   });
 
   test('filled in, with an error, and narrow', async ({ page, tmpPath }) => {
@@ -297,16 +312,6 @@ test.describe('the launch tab', () => {
       form.getByRole('button', { name: /^Preview/ })
     ).toHaveAttribute('aria-expanded', 'false');
     await picture(page, 'launch-narrow', { part: mainArea(page) });
-  });
-
-  test('server part missing', async ({ page, tmpPath }) => {
-    await new FakeServer(page).beMissing();
-    await run(page, 't9kjob:launch', { path: `${tmpPath}/train.py` });
-    await expect(
-      page.getByRole('heading', {
-        name: 'The server part of Distributed Jobs is not running.'
-      })
-    ).toBeVisible();
   });
 });
 
@@ -384,7 +389,7 @@ test.describe('the job tab', () => {
     await picture(page, 'job-failed');
   });
 
-  test('log empty', async ({ page, tmpPath }) => {
+  test('log empty, and a job that is gone', async ({ page, tmpPath }) => {
     const file = `${tmpPath}/train.py`;
     await writeFile(page, file, SILENT);
     const { id } = await submit(page, 'mnist-ddp-9', { file });
@@ -396,11 +401,11 @@ test.describe('the job tab', () => {
       )
     ).toBeVisible();
     await picture(page, 'log-empty');
-  });
 
-  test('job gone', async ({ page }) => {
-    await run(page, 't9kjob:open-job', {
-      id: 'local::mnist-ddp-3:00000000000000000000000000000000'
+    await test.step('job gone', async () => {
+      await run(page, 't9kjob:open-job', {
+        id: 'local::mnist-ddp-3:00000000000000000000000000000000'
+      });
     });
     await expect(
       jobTab(page).getByRole('heading', { name: 'This job is gone' })

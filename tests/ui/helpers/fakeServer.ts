@@ -23,18 +23,23 @@ interface IState {
 export class FakeServer {
   constructor(private readonly _page: Page) {}
 
-  /** Take the place of the server's stream; before the page is loaded. */
+  /** Take the place of the server's stream, before the page is loaded; or tell a loaded page of another state. */
   async tell(state: IState): Promise<void> {
     this._state = state;
+    if (this._isThere) {
+      this._sockets.forEach((wanted, socket) => this._answer(socket, wanted));
+      return;
+    }
+    this._isThere = true;
     await this._page.routeWebSocket(/\/t9kjob\/stream/, socket => {
       if (this._isDown) {
         void socket.close({ code: 1011 });
         return;
       }
-      this._sockets.push(socket);
       socket.onMessage(text => {
-        const message = JSON.parse(String(text)) as Subscribe;
-        this._answer(socket, message);
+        const wanted = JSON.parse(String(text)) as Subscribe;
+        this._sockets.set(socket, wanted);
+        this._answer(socket, wanted);
       });
     });
   }
@@ -59,14 +64,16 @@ export class FakeServer {
       capacity: null,
       complete: true
     };
-    this._sockets.forEach(socket => socket.send(JSON.stringify(delta)));
+    for (const socket of this._sockets.keys()) {
+      socket.send(JSON.stringify(delta));
+    }
   }
 
   /** Cut the connection and refuse others. */
   async hangUp(): Promise<void> {
     this._isDown = true;
     await Promise.all(
-      this._sockets.map(socket => socket.close({ code: 1011 }))
+      [...this._sockets.keys()].map(socket => socket.close({ code: 1011 }))
     );
   }
 
@@ -106,6 +113,8 @@ export class FakeServer {
 
   private _state: IState = {};
   private _revision = 1;
+  private _isThere = false;
   private _isDown = false;
-  private _sockets: WebSocketRoute[] = [];
+  /** The connections, with what each has subscribed to. */
+  private _sockets = new Map<WebSocketRoute, Subscribe>();
 }
