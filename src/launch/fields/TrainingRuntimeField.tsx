@@ -81,6 +81,13 @@ function choose(
   offered: readonly RuntimeImage[]
 ): void {
   const { runtime } = model.form.spec;
+  const before = runtime.training_runtime;
+  if (
+    before?.name === training_runtime?.name &&
+    before?.in_namespace === training_runtime?.in_namespace
+  ) {
+    return;
+  }
   const isOffered = offered.some(({ image }) => image === runtime.image);
   const image = isOffered ? null : runtime.image;
   model.edit({ runtime: { ...runtime, training_runtime, image } }, FIELD);

@@ -210,6 +210,9 @@ describe('the launch form of a cluster', () => {
     );
     type('Image', 'torch:1');
     fireEvent.blur(field('Image'));
+    type('Training runtime', 'torch-distributed'); // the one that it has
+    expect(model.spec.runtime.image).toBe('torch:1');
+    fireEvent.blur(runtime);
     fireEvent.keyDown(runtime, { key: 'ArrowDown' });
     expect(options()).toEqual([
       'demo/owntorch · image own:1 · 2 nodes · 8 GPUs per node',
