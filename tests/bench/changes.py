@@ -11,7 +11,6 @@ import asyncio
 import itertools
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from typing import Any
 
 import cpu
 import httpx
+from browser import start_browser
 from lab import TOKEN, lab
 from playwright.sync_api import Page, sync_playwright
 from quiet import KUBECTL, MINE, make_quiet_jobs, namespace
@@ -199,9 +199,7 @@ def main() -> None:
     with namespace() as kube, tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         make_quiet_jobs(kube, arguments.jobs)
         with lab(arguments.port, kubeconfig=kube.kubeconfig, options=[MINE]) as server:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
-            )
+            browser = start_browser(playwright)
             page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
             page.add_init_script(RECEIVE)
             meter = cpu.meter(page)

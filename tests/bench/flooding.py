@@ -9,9 +9,10 @@ import time
 import uuid
 from pathlib import Path
 
+from browser import start_browser
 from lab import TOKEN, Lab, lab
 from playwright.sync_api import Page, sync_playwright
-from tasks import Tasks, busy, describe, record, start_browser
+from tasks import Tasks, busy, describe, record
 
 # Writes at an even pace once the file is there, as a training loop does; the last line has the time of its writing.
 SCRIPT = """

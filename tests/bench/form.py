@@ -11,10 +11,11 @@ import statistics
 from functools import partial
 from pathlib import Path
 
+from browser import start_browser
 from lab import TOKEN, Lab, lab
 from options import OPTIONS, script
 from playwright.sync_api import Browser, Page, sync_playwright
-from tasks import Tasks, busy, describe, record, start_browser
+from tasks import Tasks, busy, describe, record
 
 NONE = "none.py"
 TYPED = ("/name", "--option-200")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import time
 
 import cpu
+from browser import start_browser
 from hidden import tab
 from lab import TOKEN, Lab, lab
 from playwright.sync_api import Browser, sync_playwright
@@ -20,9 +20,7 @@ from quiet import MINE, make_quiet_jobs, namespace
 def used(server: Lab, jobs: int, seconds: float, *, hides: bool) -> list[tuple[float, float]]:
     """Return the shares of one processor that server and page take, with the sidebar, and without it if it `hides`."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
-        )
+        browser = start_browser(playwright)
         found = _used(browser, server, jobs, seconds, hides=hides)
         browser.close()
     return found

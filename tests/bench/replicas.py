@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from browser import start_browser
 from lab import TOKEN, lab
 from many import kubectl
 from playwright.sync_api import Page, sync_playwright
@@ -119,9 +119,7 @@ def main() -> None:
 
         kube.until_all("pods", run, 600)
         with lab(arguments.port, kubeconfig=kube.kubeconfig, options=[MINE]) as server:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
-            )
+            browser = start_browser(playwright)
             for number in range(arguments.runs):
                 page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
                 page.goto(f"{server.url}lab?token={TOKEN}&reset")

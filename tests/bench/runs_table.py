@@ -7,9 +7,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from browser import start_browser
 from lab import TOKEN, lab
 from playwright.sync_api import Page, sync_playwright
-from tasks import Tasks, busy, describe, record, start_browser
+from tasks import Tasks, busy, describe, record
 
 GESTURES = ("wheel", "scroll bar", "sort", "filter")
 VALUES = ("sgd", "adam", "adamw", "lion")

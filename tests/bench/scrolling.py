@@ -7,9 +7,10 @@ import time
 import uuid
 from collections.abc import Callable
 
+from browser import start_browser
 from lab import TOKEN, Lab, lab
 from playwright.sync_api import Page, sync_playwright
-from tasks import Tasks, busy, describe, record, start_browser
+from tasks import Tasks, busy, describe, record
 
 # The same number as in src/logs/loading/window.ts.
 WINDOW = 10_000

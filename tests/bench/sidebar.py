@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import statistics
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 
+from browser import start_browser
 from lab import TOKEN, Lab, lab
 from many import Gate, create_jobs, kubectl
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -178,11 +178,7 @@ def main() -> None:
         path = kube.path("pytorchjobs")
         kubectl(kube, "get", "--raw", path)  # the first one fills the API server's caches
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(
-                executable_path=shutil.which("chromium"),
-                args=["--no-sandbox", "--disable-background-networking"],
-                ignore_default_args=["--hide-scrollbars"],
-            )
+            browser = start_browser(playwright)
             for number in range(arguments.runs):
                 measured.add("kubectl get --raw s", kubectl(kube, "get", "--raw", path))
                 scroll = number == arguments.runs - 1

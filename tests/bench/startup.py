@@ -8,11 +8,11 @@ main thread, and the number and bytes of the page's requests.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import time
 from dataclasses import asdict, dataclass
 
+from browser import start_browser
 from lab import TOKEN, lab
 from playwright.sync_api import Browser, sync_playwright
 
@@ -77,9 +77,7 @@ def main() -> None:
     arguments = parser.parse_args()
     pairs: list[tuple[Start, Start]] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
-        )
+        browser = start_browser(playwright)
         for number in range(arguments.runs + 1):
             order = (True, False) if number % 2 else (False, True)
             measured = {

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import shutil
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Page
 
 LONG = 50.0
 """Milliseconds of a long task, as the web's Long Tasks API has it."""
@@ -31,15 +30,6 @@ class Tasks:
 
     clock: tuple[float, ...]
     cpu: tuple[float, ...]
-
-
-def start_browser(playwright: Playwright) -> Browser:
-    """Start Chromium with scroll bars, which Playwright would hide."""
-    return playwright.chromium.launch(
-        executable_path=shutil.which("chromium"),
-        args=["--no-sandbox", "--disable-background-networking"],
-        ignore_default_args=["--hide-scrollbars"],
-    )
 
 
 def record(browser: Browser, page: Page, act: Callable[[], None]) -> Tasks:
