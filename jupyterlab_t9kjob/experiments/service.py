@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from ..contents_paths import ContentsRoot, outside, printable
+from ..contents_paths import ContentsRoot, outside
 from ..core.errors import JobError, NotFound
 from ..core.job import Checkpoints, JobSummary
 from ..core.system.disk_threads import on_disk
@@ -34,7 +34,6 @@ from .model import (
     RunDetail,
     RunRow,
     RunTable,
-    Unreadable,
     ValuesAt,
     ValuesAtRequest,
 )
@@ -43,7 +42,7 @@ from .of_jobs.runs import JobRuns
 from .places import real_folders
 from .rows import Cells, Rows
 from .status import Jobs, status_of
-from .table import columns_of, metrics_of
+from .table import columns_of, metrics_of, unreadable_of
 
 log = logging.getLogger(__name__)
 
@@ -139,6 +138,7 @@ class Experiments:
         top = await self.folder(folder)
         await self.library.search(top)
         await self.job_runs.update()
+        self.library.area(top).current = True
         return await asyncio.to_thread(self._table, top, -1, metrics, [], Jobs(await self._jobs.jobs()))
 
     def _table(self, top: Path, revision: int, metrics: list[str], curves: list[str], jobs: Jobs) -> bytes:
@@ -152,12 +152,12 @@ class Experiments:
         cells = [self._cells(name, shown, curve=name in curves) for name in names]
         rows = Rows(lambda known: self._job(known, jobs), self.notes.all(), cells)
         area = library.area(top)
-        unreadable = self._unreadable(top, below)
+        unreadable = unreadable_of(library, self.root, top, below)
         gone = [] if complete else list(library.removed.items())
         table = RunTable.model_construct(
             revision=current,
             complete=complete,
-            scanning=area.searching or area.searched_at is None,
+            scanning=area.searching or not area.current,
             runs=[],
             removed=[
                 ident
@@ -175,21 +175,6 @@ class Experiments:
         # so that a page can parse a long answer in parts.
         texts = ",\n".join(map(rows.text, shown))
         return head.replace('"runs":[]', f'"runs":[\n{texts}\n]', 1).encode("utf-8", "replace")
-
-    def _unreadable(self, top: Path, runs: Sequence[Known]) -> list[Unreadable]:
-        """Return the runs that can't be read, and the links in place of runs."""
-        found = [
-            Unreadable(path=printable(known.place), problem=known.problem)
-            for known in runs
-            if known.problem is not None
-        ]
-        library = self.library
-        outside = library.outside.values() if top == self.root.folder else ()
-        problem = _("This is a link. Runs behind links are not read.")
-        for link in [*library.area(top).links, *(link for area in outside for link in area.links)]:
-            path = self.root.api(link)
-            found.append(Unreadable(path=printable(str(link) if path is None else path), problem=problem))
-        return found
 
     def _cells(self, metric: str, runs: Sequence[Known], *, curve: bool) -> Cells:
         return Cells(metric, self.library.cells(metric, runs, curves=curve), curve)
@@ -367,6 +352,7 @@ class Experiments:
         self._asked[top] = time.monotonic()
         task = self._watches.get(top)
         if task is None or task.done():
+            self.library.area(top).current = False  # Jobs that began since the last watch have no runs yet.
             self._watches[top] = spawn(self._follow(top), f"watch the runs below {top}")
 
     async def _follow(self, top: Path) -> None:
@@ -382,6 +368,9 @@ class Experiments:
                 await self.job_runs.update()
             except Exception:
                 log.exception("The runs below %s could not be read.", top)
+            if not self.library.area(top).current:
+                self.library.area(top).current = True
+                self.library.publish()
             rolling += 1
             await asyncio.sleep(LOOK_SECONDS)
 

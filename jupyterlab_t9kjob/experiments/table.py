@@ -1,14 +1,18 @@
-"""Columns of the table of runs."""
+"""Columns of the table of runs, and the runs that it can't show."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal
 
+from ..contents_paths import ContentsRoot, printable
+from ..core.translation import _
 from .library.known import Known
-from .model import RunColumn
+from .library.library import Library
+from .model import RunColumn, Unreadable
 
 MOST_METRICS: Final = 50
 MOST_CELLS: Final = 20_000
@@ -102,3 +106,28 @@ def _kind(values: Sequence[Any]) -> Literal["number", "text", "boolean"]:
     if kinds == {bool}:
         return "boolean"
     return "number" if kinds and kinds <= {int, float} else "text"
+
+
+def unreadable_of(library: Library, root: ContentsRoot, top: Path, runs: Sequence[Known]) -> list[Unreadable]:
+    """Return the runs that can't be read, and the links in place of runs.
+
+    Parameters
+    ----------
+    library
+        The known runs and folders.
+    root
+        The contents root.
+    top
+        The folder of the table.
+    runs
+        The runs below the folder.
+    """
+    found = [
+        Unreadable(path=printable(known.place), problem=known.problem) for known in runs if known.problem is not None
+    ]
+    outside = library.outside.values() if top == root.folder else ()
+    problem = _("This is a link. Runs behind links are not read.")
+    for link in [*library.area(top).links, *(link for area in outside for link in area.links)]:
+        path = root.api(link)
+        found.append(Unreadable(path=printable(str(link) if path is None else path), problem=problem))
+    return found

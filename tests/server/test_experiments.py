@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jupyterlab_t9kjob import em
+from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec
 from jupyterlab_t9kjob.em import files
-from tests.server.conftest import Api
+from jupyterlab_t9kjob.experiments import service
+from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 
 
@@ -143,7 +146,6 @@ async def test_links_and_damaged_runs_are_named(api: Api, workspace: Path, tmp_p
 
 
 async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine: FakeEngine) -> None:
-    from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
     from tests.unit.experiments.test_event_folders import scalar, write
 
     args = ["--lr", "0.1", "--amp", "--data=/x", "--api-key", "hidden", "-b", "-8"]
@@ -171,10 +173,30 @@ async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine
     assert (await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": True})).status == 409
 
 
+async def test_jobs_of_which_nobody_asked_have_runs_when_the_search_is_over(
+    api: Api, workspace: Path, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def put(name: str) -> None:
+        spec = JobSpec(name=name, entrypoint=Entrypoint(value="/w/train.py"))
+        engine.put(spec=spec, phase="Succeeded", created_at=1700000000.0, started_at=1700000000.0)
+
+    def is_watched() -> bool:
+        return any(task.get_name().startswith("watch the runs") for task in asyncio.all_tasks())
+
+    put("first")
+    answer = await table(api)
+    assert [run["job"]["name"] for run in answer["runs"]] == ["first"]
+    monkeypatch.setattr(service, "WATCH_SECONDS", 0.0)
+    await eventually(lambda: not is_watched())
+    monkeypatch.undo()
+    put("second")
+    answer = await table(api)
+    assert sorted(run["job"]["name"] for run in answer["runs"]) == ["first", "second"]
+
+
 async def test_runs_outside_the_root_are_found_in_folders_that_jobs_name(
     api: Api, workspace: Path, tmp_path: Path, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec
 
     volume = tmp_path / "volume"
     for folder in ("project", "named", "unnamed"):

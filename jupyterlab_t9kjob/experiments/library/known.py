@@ -108,6 +108,8 @@ class Area:
         Time of the last search, of `time.monotonic`; None before the first one.
     silent
         True while the folder is outside the contents root and its disk does not answer.
+    current
+        True if the folder is watched, and was checked with the runs of jobs since the watch began.
     """
 
     top: Path
@@ -117,6 +119,7 @@ class Area:
     searching: bool = False
     searched_at: float | None = None
     silent: bool = False
+    current: bool = False
 
     @property
     def is_due(self) -> bool:
