@@ -118,6 +118,7 @@ export function JobCompareView(props: IJobCompareViewProps): React.JSX.Element {
         />
         {runs ? (
           <CurvesPane
+            key={runs.ids.join()}
             model={runs}
             runs={compared.flatMap(({ run }) => run ?? [])}
             labels={

@@ -84,10 +84,11 @@ export class JobCompareModel implements IDisposable {
     }
   }
 
-  /** Read the jobs, then their runs. */
+  /** Read the jobs, then the runs of jobs of which none is known. */
   async load(): Promise<void> {
     await this._readJobs();
-    if (this._jobs && !this._runs && !this._isDisposed) {
+    const isComplete = this._jobOfRun.size === this._jobs?.length;
+    if (this._jobs && !isComplete && !this._isDisposed) {
       await this._findRuns();
     }
   }
@@ -148,10 +149,15 @@ export class JobCompareModel implements IDisposable {
       } while (table.scanning && best.size < this.ids.length);
       this._jobOfRun = new Map([...best].map(([job, { id }]) => [id, job]));
       const ids = this.ids.flatMap(id => best.get(id)?.id ?? []);
-      if (ids.length > 0) {
-        this._runs = new CompareModel({ client, ids, look, saveLook });
+      const before = this._runs;
+      if (ids.length > 0 && ids.join() !== before?.ids.join()) {
+        this._runs = new CompareModel({
+          ...{ client, ids, saveLook },
+          look: before?.look ?? look
+        });
         this._runs.setVisible(this._isVisible);
         this._runs.changed.connect(this._emit, this);
+        before?.dispose();
       }
       this._runsFailure = null;
     } catch (error) {

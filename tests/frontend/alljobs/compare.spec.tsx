@@ -104,3 +104,40 @@ it('names scripts within the working directory, whose ends tell jobs apart', () 
   expect(values.get('Entrypoint')).toEqual(['train.py', 'long.py']);
   expect(values.get('Working directory')).toEqual(['mnist', 'mnist']);
 });
+
+it('finds the run of a job that starts later', async () => {
+  const jobs = ['a', 'b'].map(name =>
+    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
+  );
+  const runs = jobs.map(({ id, name }) =>
+    someRun(name, {
+      job: { id, name, engine: 'local', namespace: '', uid: 'u' },
+      metrics: { loss: someMetric(1) }
+    })
+  );
+  let started = 1;
+  const server = new FakeServer();
+  server.answer = ({ url }) =>
+    url.includes('/experiments/runs?')
+      ? json(someTable(runs.slice(0, started), { revision: 7 }))
+      : json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
+  const settings = server.settings();
+  const model = new JobCompareModel({
+    jobs: new Jobs(new ApiClient(settings)),
+    client: new ExperimentsClient(settings),
+    ids: jobs.map(({ id }) => id),
+    look: { x: 'step', smoothing: 0, log: false, asTable: false },
+    saveLook: () => undefined
+  });
+  await waitFor(() => expect(model.runs?.ids).toHaveLength(1));
+  const first = model.runs;
+  first?.setLook({ ...first.look, asTable: true });
+  await model.load();
+  expect(model.runs).toBe(first);
+  started = 2;
+  await model.load();
+  expect(model.runs?.ids).toEqual(runs.map(({ id }) => id));
+  expect(model.runs?.look.asTable).toBe(true);
+  expect(first?.isDisposed).toBe(true);
+  model.dispose();
+});
