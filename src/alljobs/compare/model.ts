@@ -146,7 +146,12 @@ export class JobCompareModel implements IDisposable {
             best.set(id, run);
           }
         }
-      } while (table.scanning && best.size < this.ids.length);
+        // The server joins a job's folders of event files to one run, which replaces theirs.
+      } while (
+        table.scanning &&
+        (best.size < this.ids.length ||
+          [...best.values()].some(({ origin }) => origin === 'events'))
+      );
       this._jobOfRun = new Map([...best].map(([job, { id }]) => [id, job]));
       const ids = this.ids.flatMap(id => best.get(id)?.id ?? []);
       const before = this._runs;

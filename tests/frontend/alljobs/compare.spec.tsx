@@ -6,6 +6,7 @@ import { JobCompareView } from '../../../src/alljobs/compare/JobCompareView';
 import { JobCompareModel } from '../../../src/alljobs/compare/model';
 import { sectionsOf } from '../../../src/alljobs/compare/sections';
 import { ApiClient } from '../../../src/api/client';
+import { Job, RunRow } from '../../../src/api/types';
 import { ExperimentsClient } from '../../../src/experiments/client';
 import { Jobs } from '../../../src/jobs/model/jobs';
 import { fullJob } from '../fakeJob';
@@ -13,6 +14,18 @@ import { someMetric, someRun, someTable } from '../experiments/runFakes';
 import { FakeServer, json } from '../fakes';
 
 const trans = nullTranslator.load('');
+
+/** The model of the comparison of some jobs. */
+function modelOf(server: FakeServer, jobs: readonly Job[]): JobCompareModel {
+  const settings = server.settings();
+  return new JobCompareModel({
+    jobs: new Jobs(new ApiClient(settings)),
+    client: new ExperimentsClient(settings),
+    ids: jobs.map(({ id }) => id),
+    look: { x: 'step', smoothing: 0, log: false, asTable: false },
+    saveLook: () => undefined
+  });
+}
 
 it('waits for the runs while folders are searched', async () => {
   const jobs = ['a', 'b'].map(name =>
@@ -38,14 +51,7 @@ it('waits for the runs while folders are searched', async () => {
     const job = jobs.find(({ id }) => url.endsWith(encodeURIComponent(id)));
     return job ? json(job) : json({ message: 'no' }, 404);
   };
-  const settings = server.settings();
-  const model = new JobCompareModel({
-    jobs: new Jobs(new ApiClient(settings)),
-    client: new ExperimentsClient(settings),
-    ids: jobs.map(({ id }) => id),
-    look: { x: 'step', smoothing: 0, log: false, asTable: false },
-    saveLook: () => undefined
-  });
+  const model = modelOf(server, jobs);
   await waitFor(() => expect(found).toBeDefined());
   expect(model.compared?.map(({ run }) => run)).toEqual([null, null]);
   expect(model.areRunsKnown).toBe(false);
@@ -65,14 +71,7 @@ it('gives the table the whole width if no job has curves', async () => {
     url.includes('/experiments/runs?')
       ? json(someTable([], { revision: 7, complete: true, scanning: false }))
       : json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
-  const settings = server.settings();
-  const model = new JobCompareModel({
-    jobs: new Jobs(new ApiClient(settings)),
-    client: new ExperimentsClient(settings),
-    ids: jobs.map(({ id }) => id),
-    look: { x: 'step', smoothing: 0, log: false, asTable: false },
-    saveLook: () => undefined
-  });
+  const model = modelOf(server, jobs);
   const lab = {
     openJob: () => undefined,
     openComparison: () => undefined,
@@ -121,14 +120,7 @@ it('finds the run of a job that starts later', async () => {
     url.includes('/experiments/runs?')
       ? json(someTable(runs.slice(0, started), { revision: 7 }))
       : json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
-  const settings = server.settings();
-  const model = new JobCompareModel({
-    jobs: new Jobs(new ApiClient(settings)),
-    client: new ExperimentsClient(settings),
-    ids: jobs.map(({ id }) => id),
-    look: { x: 'step', smoothing: 0, log: false, asTable: false },
-    saveLook: () => undefined
-  });
+  const model = modelOf(server, jobs);
   await waitFor(() => expect(model.runs?.ids).toHaveLength(1));
   const first = model.runs;
   first?.setLook({ ...first.look, asTable: true });
@@ -139,5 +131,31 @@ it('finds the run of a job that starts later', async () => {
   expect(model.runs?.ids).toEqual(runs.map(({ id }) => id));
   expect(model.runs?.look.asTable).toBe(true);
   expect(first?.isDisposed).toBe(true);
+  model.dispose();
+});
+
+it('waits until folders of event files are joined to the runs of jobs', async () => {
+  const jobs = ['a', 'b'].map(name =>
+    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
+  );
+  const runsOf = (origin: RunRow['origin']): RunRow[] =>
+    jobs.map(({ id, name }) =>
+      someRun(`${origin}-${name}`, {
+        job: { id, name, engine: 'local', namespace: '', uid: 'u' },
+        ...{ origin, metrics: { loss: someMetric(1) } }
+      })
+    );
+  const server = new FakeServer();
+  server.answer = ({ url }) => {
+    if (url.includes('/experiments/runs?')) {
+      const scanning = url.includes('revision=-1');
+      const runs = runsOf(scanning ? 'events' : 'job');
+      return json(someTable(runs, { revision: 7, scanning }));
+    }
+    return json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
+  };
+  const model = modelOf(server, jobs);
+  await waitFor(() => expect(model.runs).not.toBeNull());
+  expect(model.runs?.ids).toEqual(runsOf('job').map(({ id }) => id));
   model.dispose();
 });
