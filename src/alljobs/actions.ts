@@ -14,10 +14,9 @@ import { IAllJobsLab } from './host';
 import { BulkKind, endedBefore, requestsOf } from './model/bulk';
 import { rowsOfJobs } from './model/csv';
 import { JobTableModel } from './model/table';
-import { DEFAULT_VIEW } from './model/view';
+import { DEFAULT_VIEW, ownKey } from './model/view';
 import { IGridActions } from './view/JobsGrid';
 import { ISelectionActions } from './view/SelectionBar';
-import { ownKey } from './view/ViewTabs';
 
 /** Most jobs of a request, see `jobs/bulk.py`; fewer, so that the progress is shown. */
 const AT_ONCE = 50;
@@ -208,9 +207,7 @@ export class TableActions implements IGridActions, ISelectionActions {
       okLabel: trans.__('Delete')
     });
     if (button.accept && value) {
-      this._model.views = Object.fromEntries(
-        Object.entries(this._model.views).filter(([name]) => name !== value)
-      );
+      this._model.deleteView(value);
     }
   }
 

@@ -250,7 +250,8 @@ export async function askViewName(
   const { button, value } = await InputDialog.getText({
     title: trans.__('Save the view'),
     label: trans.__('Name'),
-    okLabel: trans.__('Save')
+    okLabel: trans.__('Save'),
+    required: true
   });
   return button.accept ? (value ?? '').trim().slice(0, 100) : null;
 }

@@ -22,7 +22,7 @@ import {
 import { Test, testsOf } from './conditions';
 import { fieldsOf, isExpression, sweepValues, WordSearch } from './fields';
 import { keepOrder, rowsOf, sortJobs, TableRow } from './rows';
-import { IJobsView } from './view';
+import { BUILT_IN_VIEWS, IJobsView, ownKey } from './view';
 
 interface ITableOptions {
   jobs: Pick<IJobsModel, 'jobs' | 'deleted' | 'engines' | 'changed'>;
@@ -81,6 +81,18 @@ export class JobTableModel implements IDisposable {
   set views(views: Readonly<Record<string, IJobsView>>) {
     this._views = views;
     this._changed.emit();
+  }
+
+  /** Delete a saved view; the table shows all jobs if it showed this view. */
+  deleteView(name: string): void {
+    this._views = Object.fromEntries(
+      Object.entries(this._views).filter(([key]) => key !== name)
+    );
+    if (this._chosen === ownKey(name)) {
+      this.choose('all', BUILT_IN_VIEWS.all);
+    } else {
+      this._changed.emit();
+    }
   }
 
   /** Key of the view that was chosen last. */

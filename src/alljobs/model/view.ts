@@ -131,6 +131,11 @@ export function beginOf(since: Exclude<Since, ''>, now: number): number {
   return day.getTime() / 1000;
 }
 
+/** Return the key of a view that the user saved. */
+export function ownKey(name: string): string {
+  return `own:${name}`;
+}
+
 function oneOf<Choice extends string>(
   value: unknown,
   choices: readonly Choice[]

@@ -6,7 +6,13 @@ import { formatCount } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Icon } from '../../ui/Icon';
 import { isOther, JobTableModel } from '../model/table';
-import { BUILT_IN, BUILT_IN_VIEWS, BuiltIn, IJobsView } from '../model/view';
+import {
+  BUILT_IN,
+  BUILT_IN_VIEWS,
+  BuiltIn,
+  IJobsView,
+  ownKey
+} from '../model/view';
 import { viewText } from './text';
 
 interface IViewTabsProps {
@@ -73,9 +79,4 @@ export function ViewTabs({
       </button>
     </div>
   );
-}
-
-/** Return the key of a view that the user saved. */
-export function ownKey(name: string): string {
-  return `own:${name}`;
 }

@@ -164,6 +164,20 @@ describe('filter and views', () => {
     );
   });
 
+  it('shows all jobs after the shown view was deleted', () => {
+    const { model } = tableOf(jobs);
+    const failed = { ...DEFAULT_VIEW, states: ['failed' as const] };
+    model.views = { mine: failed, other: DEFAULT_VIEW };
+    model.choose('own:mine', failed);
+    expect(names(model)).toEqual(['cpu']);
+    model.deleteView('other');
+    expect(model.chosen).toBe('own:mine');
+    model.deleteView('mine');
+    expect(model.views).toEqual({});
+    expect(model.chosen).toBe('all');
+    expect(model.shown).toHaveLength(3);
+  });
+
   it('hides columns in the given order when the width shrinks', () => {
     const { model } = tableOf(jobs);
     const keys = (width: number): string[] =>
