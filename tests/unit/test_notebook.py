@@ -246,11 +246,20 @@ def test_a_syntax_error_names_its_cell() -> None:
 
 
 @pytest.mark.parametrize(
-    "metadata", [{"kernelspec": {"name": "ir", "language": "R"}}, {"language_info": {"name": "julia"}}]
+    "metadata",
+    [
+        {"kernelspec": {"name": "ir", "language": "R"}},
+        {"language_info": {"name": "julia"}},
+        {"kernelspec": {"language": {"a": 1}}, "language_info": {"name": "julia"}},
+    ],
 )
 def test_other_languages_are_refused(metadata: dict[str, Any]) -> None:
-    with pytest.raises(FieldError, match="Only Python notebooks"):
+    with pytest.raises(FieldError, match="a notebook in (R|julia)\\. Only Python notebooks"):
         convert(notebook("x", metadata=metadata), "n.ipynb")
+
+
+def test_a_language_that_is_no_text_is_passed_over() -> None:
+    convert(notebook("x", metadata={"kernelspec": {"language": {"a": 1}}, "language_info": {"name": 3}}), "n.ipynb")
 
 
 @pytest.mark.parametrize(

@@ -76,13 +76,14 @@ def read_file(data: bytes, name: str) -> NotebookFile:
     kernelspec, language_info = (
         _dict(_dict(content.get("metadata")).get(key)) for key in ("kernelspec", "language_info")
     )
-    language = kernelspec.get("language") or language_info.get("name") or "python"
-    if str(language).lower() not in {"python", "ipython"}:
+    named = (kernelspec.get("language"), language_info.get("name"))
+    language = next((each for each in named if each and isinstance(each, str)), "python")
+    if language.lower() not in {"python", "ipython"}:
         raise FieldError(
             _(
                 "{file} is a notebook in {language}. Only Python notebooks can run as a distributed job.",
                 file=name,
-                language=printable(str(language)[:100]),
+                language=printable(language[:100]),
             ),
             code="NotPython",
             field=FIELD,
