@@ -254,7 +254,7 @@ def test_a_syntax_error_names_its_cell() -> None:
     ],
 )
 def test_other_languages_are_refused(metadata: dict[str, Any]) -> None:
-    with pytest.raises(FieldError, match="a notebook in (R|julia)\\. Only Python notebooks"):
+    with pytest.raises(FieldError, match=r"a notebook in (R|julia)\. Only Python notebooks"):
         convert(notebook("x", metadata=metadata), "n.ipynb")
 
 
