@@ -250,8 +250,7 @@ export async function askViewName(
   const { button, value } = await InputDialog.getText({
     title: trans.__('Save the view'),
     label: trans.__('Name'),
-    okLabel: trans.__('Save'),
-    required: true
+    okLabel: trans.__('Save')
   });
   return button.accept ? (value ?? '').trim().slice(0, 100) : null;
 }
