@@ -2,6 +2,7 @@
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { WindowedTable } from '../../ui/table/WindowedTable';
+import { gpusOf } from '../model/facts';
 import { TableRow } from '../model/rows';
 import { JobTableModel } from '../model/table';
 import { ICellContext } from './cells';
@@ -39,9 +40,13 @@ export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
     (isHeld: boolean) => model.hold(isHeld),
     [model]
   );
+  const hasGpus = React.useMemo(
+    () => shown.some(job => gpusOf(job) !== null),
+    [shown]
+  );
   const columns = React.useMemo(
-    () => fittingColumns(model.columns, view.order.key, width),
-    [model.columns, view.order.key, width]
+    () => fittingColumns(model.columns, view.order.key, width, hasGpus),
+    [model.columns, view.order.key, width, hasGpus]
   );
   const em = useFontScale();
   const keys = React.useMemo(() => rows.map(({ key }) => key), [rows]);

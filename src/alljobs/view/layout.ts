@@ -45,6 +45,13 @@ const HIDES: readonly IJobColumn['kind'][] = [
   'gpus'
 ];
 
+/** Columns that are empty without GPUs. */
+const OF_GPUS: ReadonlySet<IJobColumn['kind']> = new Set([
+  'gpus',
+  'allocated',
+  'hours'
+]);
+
 /** Return the least width of the column of names in a table of a width, in px. */
 function nameWidth(width: number): number {
   return width < SMALLEST ? 110 : 180;
@@ -83,11 +90,13 @@ export function tableWidth(
  * @param columns - The columns that the user chose.
  * @param sorted - Key of the column by which the rows are sorted; it hides last.
  * @param width - Width of the table in px; 0 before it is measured.
+ * @param hasGpus - False if no job has GPUs: their empty columns hide first.
  */
 export function fittingColumns(
   columns: readonly IJobColumn[],
   sorted: string,
-  width: number
+  width: number,
+  hasGpus = true
 ): readonly IJobColumn[] {
   if (width === 0) {
     return columns;
@@ -98,7 +107,13 @@ export function fittingColumns(
   const shown = new Set(columns);
   const order = [...columns].sort((a, b) => {
     const rank = ({ kind, key }: IJobColumn): number =>
-      kind === 'state' ? 200 : key === sorted ? 100 : HIDES.indexOf(kind);
+      kind === 'state'
+        ? 200
+        : key === sorted
+          ? 100
+          : !hasGpus && OF_GPUS.has(kind)
+            ? -1
+            : HIDES.indexOf(kind);
     return rank(a) - rank(b);
   });
   const total = (): number => tableWidth([...shown], width);

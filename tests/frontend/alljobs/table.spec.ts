@@ -199,6 +199,8 @@ describe('filter and views', () => {
       'owner'
     ]);
     expect(keys(400)).toEqual(['state']);
+    const withoutGpus = fittingColumns(model.columns, 'default', 620, false);
+    expect(withoutGpus.map(({ key }) => key)).toEqual(['state', 'duration']);
   });
 });
 
