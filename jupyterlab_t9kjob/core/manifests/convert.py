@@ -353,11 +353,11 @@ def _with_log_dir(form: Format, spec: JobSpec, log_dir: str | None) -> JobSpec:
     """Return a spec whose first log directory is the value of ``T9KJOB_LOG_DIR`` in the manifest."""
     if not log_dir or log_directory(spec) == log_dir:
         return spec
-    others = [path for path in spec.tensorboard.log_dirs if path != log_dir]
+    built, others = form.build(spec), [path for path in spec.tensorboard.log_dirs if path != log_dir]
     for paths in ([log_dir, *others], [log_dir, *others[1:]]):
         board = spec.tensorboard.model_copy(update={"log_dirs": paths})
         told = spec.model_copy(update={"tensorboard": board})
-        if form.build(told) == form.build(spec):
+        if form.build(told) == built:
             return told
     return spec
 

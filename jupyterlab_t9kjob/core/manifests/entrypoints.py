@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
@@ -84,11 +85,15 @@ def words_of(program: Program, cwd: str | None) -> list[str]:
         return [entrypoint.value, *args]
     if entrypoint.kind == "module":
         return ["-m", entrypoint.value, *args]
-    path = PurePosixPath(entrypoint.script)
-    name = entrypoint.script
-    if cwd and path.is_relative_to(cwd) and str(path) != str(PurePosixPath(cwd)):
-        name = str(path.relative_to(cwd))
+    name = _below(entrypoint.script, cwd) if cwd else entrypoint.script
     return [f"./{name}" if name.startswith("-") else name, *args]
+
+
+@lru_cache(1024)  # The command is built several times for each role of a job that is read.
+def _below(script: str, cwd: str) -> str:
+    """Return the path of a script relative to the working directory; unchanged if it is not below that."""
+    path = PurePosixPath(script)
+    return str(path.relative_to(cwd)) if path.is_relative_to(cwd) and path != PurePosixPath(cwd) else script
 
 
 def program_from(words: list[str], cwd: str | None) -> Program:
@@ -192,9 +197,14 @@ def record_directory(spec: JobSpec) -> str | None:
 def _mount_for_logs(spec: JobSpec) -> Mount | None:
     """Return the writable mount that contains the working directory, else the first writable mount."""
     mounts = [mount for mount in spec.mounts if not mount.read_only]
-    cwd = PurePosixPath(working_directory(spec) or "/")
-    around = [mount for mount in mounts if cwd.is_relative_to(mount.mount_path)]
+    cwd = working_directory(spec) or "/"
+    around = [mount for mount in mounts if _contains(mount.mount_path, cwd)]
     return max(around, key=lambda mount: len(mount.mount_path), default=mounts[0] if mounts else None)
+
+
+@lru_cache(1024)
+def _contains(folder: str, path: str) -> bool:
+    return PurePosixPath(path).is_relative_to(folder)
 
 
 def _is_module(words: list[str]) -> bool:
