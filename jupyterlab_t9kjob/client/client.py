@@ -206,6 +206,7 @@ class Client:
         """
         if all_namespaces:
             self.call(self.session.watch_all_namespaces())
+        self.call(self.session.jobs.engines.read())
         jobs = self.call(self._summaries(deleted=deleted, all_namespaces=all_namespaces))
         return [JobHandle(self, job) for job in jobs if not phases or job.phase in phases]
 

@@ -19,6 +19,7 @@ from ..core.engine.options import (
     HasResources,
     InheritsFromLab,
     ListsLater,
+    ReadsLater,
     Refreshes,
     RunsTries,
     TakesStacks,
@@ -81,6 +82,10 @@ class Engines:
         for failure in await asyncio.gather(*waits, return_exceptions=True):
             if isinstance(failure, Exception):
                 log.error("An engine could not list its jobs.", exc_info=failure)
+
+    async def read(self) -> None:
+        """Wait until the rows of all listed jobs are complete."""
+        await asyncio.gather(*(engine.read() for engine in self._engines.values() if isinstance(engine, ReadsLater)))
 
     def listen(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` with id and summary after every change of a job; return a function that ends the calls."""

@@ -83,6 +83,8 @@ def list_command(
         from ...jobs.query import Query
 
         chosen = await see_all_namespaces(session, place) if all_namespaces else place
+        if form not in (None, "name"):  # The table has nothing that takes long to read.
+            await session.jobs.engines.read()
         jobs = await jobs_of(session, chosen, deleted=deleted)
         jobs = [job for job in jobs if (not phases or job.phase in phases) and (job.mine or not mine)]
         await warn_of_troubles(session, place)

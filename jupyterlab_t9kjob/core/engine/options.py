@@ -348,6 +348,14 @@ class ListsLater(Protocol):
 
 
 @runtime_checkable
+class ReadsLater(Protocol):
+    """The engine lists a job before it has read the job's specification, so that a long list appears quickly."""
+
+    async def read(self) -> None:
+        """Wait until the rows of all listed jobs have the facts that are in their specifications."""
+
+
+@runtime_checkable
 class SpansNamespaces(Protocol):
     """The engine lists the jobs of some namespaces, and of others on request."""
 

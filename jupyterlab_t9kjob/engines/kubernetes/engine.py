@@ -127,6 +127,10 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
         """Wait until the jobs have been listed once, see `core.engine.options.ListsLater`."""
         await self._table.ready()
 
+    async def read(self) -> None:
+        """Wait until the specifications of all jobs have been read, see `core.engine.options.ReadsLater`."""
+        await self._table.read()
+
     async def refresh(self) -> None:
         """Read the cluster's resources and the account's permissions again."""
         await self._cluster.refresh()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.jobset.jobset import JobSet
-from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, newest, progress_in
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind, ReportsProgress, newest
 from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods import pod as reading
 from jupyterlab_t9kjob.engines.kubernetes.objects.pods.attempts import attempts_of, observe
@@ -20,6 +20,7 @@ from jupyterlab_t9kjob.engines.kubernetes.objects.pods.replicas import replica
 from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
 from jupyterlab_t9kjob.engines.kubernetes.objects.training_runtimes import images_of
 from jupyterlab_t9kjob.engines.kubernetes.objects.trainjob import TrainJob
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.job_size import devices_in
 
 DATA = Path(__file__).parent / "data"
 
@@ -161,7 +162,8 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
     kind.pause(manifest, on=True)
     kind.remind_at(manifest)
     kind.tensorboard_url(manifest)
-    progress_in(kind, manifest)
+    if isinstance(kind, ReportsProgress):
+        kind.progress(manifest)
     newest(pods)
     names = set()
     for place in kind.replicas(manifest, pods):
@@ -172,6 +174,7 @@ def test_nothing_breaks_a_kind(kind: JobKind, good: list[Any], data: st.DataObje
         json.dumps(attempts_of(history)[0].model_dump() if history else None)
         replica(place, history, None, state).model_dump_json()
     assert len(names) == len(kind.replicas(manifest, pods))
+    devices_in(kind, manifest, kind.replicas(manifest, pods))
 
 
 @settings(max_examples=100, deadline=None)

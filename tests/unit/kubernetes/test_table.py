@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from jupyterlab_t9kjob.core.manifests import Parsed, parse
 from jupyterlab_t9kjob.core.manifests.convert import LAST_APPLIED
 from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
+from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import NamespaceWatch
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.jobs import job_reading, record_keeper, records, tracked_job
 from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import summary
@@ -43,8 +45,13 @@ def training(uid: str, created: int) -> dict[str, Any]:
     return {**job(uid, created), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
 
 
-def a_table(home: Path, told: Callable[[JobSnapshot], None] = lambda _seen: None, drop: Drop | None = None) -> JobTable:
-    kept, cluster = Records(home), Cluster(Settings(enabled=False))
+def a_table(
+    home: Path,
+    told: Callable[[JobSnapshot], None] = lambda _seen: None,
+    drop: Drop | None = None,
+    cluster: Cluster | None = None,
+) -> JobTable:
+    kept, cluster = Records(home), cluster or Cluster(Settings(enabled=False))
     return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", changed=told, drop=drop or kept.drop)
 
 
@@ -92,6 +99,25 @@ async def test_who_asks_while_a_job_is_read_waits_for_that(tmp_path: Path, monke
     found = await asked
     assert found.spec is not None, found.problem
     await table.stop()
+
+
+async def test_a_row_has_the_accelerators_before_its_job_is_read_and_all_facts_then(tmp_path: Path) -> None:
+    cluster = Cluster(Settings(enabled=False))
+    api: Any = SimpleNamespace(connection=SimpleNamespace(cluster="test"))
+    cluster.spaces["lab"] = NamespaceWatch(api, "lab", lambda: None, lambda: None)
+    table = a_table(tmp_path, cluster=cluster)  # It has not started, so nothing is read unless somebody asks.
+    manifest = training("one", 1)
+    template = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
+    template["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "8"}}
+    manifest["spec"]["pytorchReplicaSpecs"]["Worker"] = {"replicas": 3, "template": template}
+    table.note("lab", manifest)
+    (row,) = table.summaries()
+    assert row.devices is not None and (row.devices.name, row.devices.count) == ("nvidia.com/gpu", 32)
+    assert "rerun" not in row.actions
+    await table.read()
+    (row,) = table.summaries()
+    assert row.devices is not None and row.devices.count == 32
+    assert "rerun" in row.actions
 
 
 async def test_a_job_that_changes_is_read_by_its_own_thread_only(

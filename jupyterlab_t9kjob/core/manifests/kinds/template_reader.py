@@ -107,16 +107,21 @@ def read_metadata(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_resources(resources: dict[str, Any]) -> Resources:
-    """Return limits and requests. Of several devices the first that is not an RDMA device is used."""
+    """Return limits and requests, and the device, see `device_of`."""
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
 
     def both(name: str) -> Quantity:
         return Quantity(request=_text(requests.get(name)), limit=_text(limits.get(name)))
 
+    return Resources(cpu=both("cpu"), memory=both("memory"), device=device_of(limits))
+
+
+def device_of(limits: dict[str, Any]) -> Device | None:
+    """Return the device among a container's limits; of several, the first that is not an RDMA device."""
     counts = {name: whole(amount, 0, 1024) for name, amount in limits.items() if "/" in name}
     devices = [Device(name=name, count=count) for name, count in counts.items() if count is not None]
     devices.sort(key=lambda device: "rdma" in device.name)
-    return Resources(cpu=both("cpu"), memory=both("memory"), device=devices[0] if devices else None)
+    return devices[0] if devices else None
 
 
 def whole(value: Any, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:

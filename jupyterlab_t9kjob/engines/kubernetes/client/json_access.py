@@ -149,4 +149,6 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def _clean(found: str) -> str:
+    if found.isascii():
+        return found[:MOST_TEXT]
     return found[:MOST_TEXT].encode(errors="replace").decode()

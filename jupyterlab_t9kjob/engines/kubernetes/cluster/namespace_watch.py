@@ -105,6 +105,7 @@ class NamespaceWatch:
         self.jobs: dict[str, Informer] = {}
         self._api = api
         self._sinks: dict[str, Sink] = {}
+        self._naming: dict[str, NamesJobs] = {}
         self._pods_of: dict[str, dict[str, Json]] = {}
         self._deleted_of: dict[str, list[Json]] = {}
         self._owner_of: dict[str, tuple[str, str]] = {}
@@ -139,6 +140,8 @@ class NamespaceWatch:
         """Start the watch of one more kind of job."""
         kind = sink.kind
         self._sinks[kind.engine] = sink
+        if isinstance(kind, NamesJobs):
+            self._naming[kind.engine] = kind
         for pod in self.pods.objects.values():
             self._assign(pod)
         watch = Informer(
@@ -156,6 +159,7 @@ class NamespaceWatch:
         """Stop the watch of a kind of job."""
         watch = self.jobs.pop(engine, None)
         self._sinks.pop(engine, None)
+        self._naming.pop(engine, None)
         if watch is not None:
             await watch.stop()
 
@@ -261,7 +265,7 @@ class NamespaceWatch:
     def _claim(self, sink: Sink, manifest: Json) -> None:
         """Assign the pods that a job's status names to the job, and those that name the job."""
         owner = (sink.kind.engine, manifest["metadata"]["uid"])
-        if isinstance(sink.kind, NamesJobs):
+        if sink.kind.engine in self._naming:
             for uid in self._names.add(sink.kind.engine, manifest):
                 if uid in self.pods.objects and uid not in self._owner_of:
                     self._give(owner, self.pods.objects[uid])
@@ -277,18 +281,16 @@ class NamespaceWatch:
             owners = ((engine, sink.kind.owner_of(unpacked)) for engine, sink in self._sinks.items())
             owner = next(((engine, job) for engine, job in owners if job is not None), None)
             if owner is None:
-                owner = next(
-                    filter(None, (self._owner_by_name(sink.kind, unpacked) for sink in self._sinks.values())), None
-                )
+                owner = next(filter(None, (self._owner_by_name(engine, unpacked) for engine in self._naming)), None)
         if owner is not None:
             self._give(owner, pod)
             self._touch(owner)
 
-    def _owner_by_name(self, kind: JobKind, pod: Json) -> tuple[str, str] | None:
-        """Return the job of a kind whose name a pod has; None if it has none, or the job is not known yet."""
-        name = kind.job_name_of(pod) if isinstance(kind, NamesJobs) else None
-        uid = self._names.owner_of(kind.engine, name, pod) if name is not None else None
-        return None if uid is None else (kind.engine, uid)
+    def _owner_by_name(self, engine: str, pod: Json) -> tuple[str, str] | None:
+        """Return the job of an engine whose name a pod has; None if it has none, or the job is not known yet."""
+        name = self._naming[engine].job_name_of(pod)
+        uid = self._names.owner_of(engine, name, pod) if name is not None else None
+        return None if uid is None else (engine, uid)
 
     def _give(self, owner: tuple[str, str], pod: Json) -> None:
         uid, job = pod["metadata"]["uid"], owner[1]
@@ -299,9 +301,9 @@ class NamespaceWatch:
     def _event_changed(self, before: Json | None, after: Json | None) -> None:
         event = after or before or {}
         about = {uid_of(event)}  # the object that the event is about, and jobs to which the object may belong
-        for sink in self._sinks.values():
-            if isinstance(sink.kind, NamesJobs) and (name := sink.kind.job_named_in(event)) is not None:
-                about.add(named_key(sink.kind.engine, name))
+        for engine, kind in self._naming.items():
+            if (name := kind.job_named_in(event)) is not None:
+                about.add(named_key(engine, name))
         for each in about:
             self._event_of(each, event["metadata"]["uid"], after)
 

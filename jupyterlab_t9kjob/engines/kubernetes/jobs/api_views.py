@@ -25,6 +25,7 @@ from ..objects.pods.pod import describe, held, is_running
 from ..objects.pods.replicas import replica
 from ..reasons.job import ENDED_BY
 from ..reasons.replica import replica_reason
+from ..scheduling.job_size import devices_in
 from .actions import actions_of, refused_of
 from .snapshot import JobSnapshot
 from .tracked_job import TrackedJob
@@ -172,6 +173,14 @@ def _ended_by(snapshot: JobSnapshot) -> EndedBy | None:
     return ENDED_BY.get(snapshot.reason.code if snapshot.reason is not None else "", "itself")
 
 
+def _devices(kind: JobKind, snapshot: JobSnapshot) -> Device | None:
+    """Return a job's accelerators, also while its spec has not been read: the list of jobs does not wait for that."""
+    job = snapshot.job
+    if job.size is not None:
+        return job.size.devices
+    return devices_in(kind, snapshot.manifest, snapshot.replicas) if job.present and job.problem is None else None
+
+
 def _held_of(snapshot: JobSnapshot, devices: Device | None) -> int | None:
     """Return how many of its accelerators a job holds now; None if its pods are not known or it asks for none."""
     if devices is None or not snapshot.complete:
@@ -203,7 +212,7 @@ def _fields(kind: JobKind, snapshot: JobSnapshot) -> dict[str, Any]:
     """Return the fields that a row and the full job have in common."""
     job, state, size = snapshot.job, snapshot.state, snapshot.job.size
     actions, refused = actions_of(snapshot), refused_of(snapshot)
-    devices = size.devices if size is not None else None
+    devices = _devices(kind, snapshot)
     ran, since = running_time(job, snapshot.replicas)
     ended = state.phase in ENDED_PHASES
     return {

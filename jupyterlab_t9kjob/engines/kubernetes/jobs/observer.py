@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ....core.checks import Capability
-from ....core.job import ACTIVE_PHASES, ENDED_PHASES, Event
+from ....core.job import ACTIVE_PHASES, ENDED_PHASES, Event, Progress
 from ....core.manifests.names import KUEUE, KUEUE_QUEUE, OWNER, T9K_SCHEDULER
 from ....core.translation import Text, _
 from ..client.api import Json
@@ -15,7 +15,7 @@ from ..client.json_access import text
 from ..cluster.connection import Cluster
 from ..cluster.namespace_watch import NamespaceWatch
 from ..objects.events import events_of
-from ..objects.kinds import JobKind, State, progress_in
+from ..objects.kinds import JobKind, ReportsProgress, State
 from ..reasons.finished import is_over
 from ..reasons.job import reason_of
 from ..scheduling import kueue
@@ -42,6 +42,7 @@ class Observer:
 
     def __init__(self, kind: JobKind, cluster: Cluster, owner: str | None) -> None:
         self._kind = kind
+        self._reporter = kind if isinstance(kind, ReportsProgress) else None
         self._cluster = cluster
         self._owner = owner
 
@@ -58,7 +59,7 @@ class Observer:
             state = kueue.state_of(state, manifest, hold)
         replicas = self._kind.replicas(manifest, pods)
         job.note_times(state, now=now)
-        job.progress = progress_in(self._kind, manifest) or job.progress
+        job.progress = self._progress_in(manifest) or job.progress
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None
         if space.pods.complete:
             cordoned = room.cordoned if room is not None else ()
@@ -159,7 +160,11 @@ class Observer:
 
     def reports_progress(self, job: TrackedJob) -> bool:
         """Return True if the job's object has its progress, so that its log need not be read."""
-        return job.present and progress_in(self._kind, job.manifest) is not None
+        return job.present and self._progress_in(job.manifest) is not None
+
+    def _progress_in(self, manifest: Json) -> Progress | None:
+        """Return the progress that a job's object has; None if it has none."""
+        return self._reporter.progress(manifest) if self._reporter is not None else None
 
     def pausable(self) -> Capability:
         """Return the capability of this cluster to pause jobs of the kind, with the reason if it can't."""

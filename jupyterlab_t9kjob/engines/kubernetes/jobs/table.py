@@ -10,6 +10,8 @@ from functools import partial
 from itertools import islice
 from typing import Final
 
+import anyio
+
 from ....core.engine.protocol import Listener
 from ....core.errors import NotFound
 from ....core.job import ACTIVE_PHASES, Failure, JobSummary, Progress
@@ -31,8 +33,8 @@ from .tracked_job import TrackedJob
 
 log = logging.getLogger(__name__)
 
-CHUNK: Final = 100
-"""Number of jobs that are read at once in a thread."""
+CHUNK: Final = 25
+"""Number of jobs that are read at once in a thread. A command that lists jobs waits for the thread at its end."""
 TURN_SECONDS: Final = 0.01
 """Time for which jobs are published before other tasks run: placing one job on many nodes takes time."""
 READY_SECONDS: Final = 5.0
@@ -118,17 +120,19 @@ class JobTable:
         return partial(self._listeners.remove, listener)
 
     async def ready(self) -> None:
-        """Wait until the jobs have been listed once, at most `READY_SECONDS`."""
+        """Wait until the jobs, their pods and events have been listed once, at most `READY_SECONDS`."""
         await self._cluster.discovered()
-        watches = [space.jobs[self.kind.engine] for space in self._cluster.watching(self.kind)]
-        listed = [asyncio.ensure_future(watch.listed()) for watch in watches]
-        if listed:
-            _done, late = await asyncio.wait(listed, timeout=READY_SECONDS)
-            for task in late:
-                task.cancel()
+        with anyio.move_on_after(READY_SECONDS):
+            for space in self._cluster.watching(self.kind):
+                for watch in (space.jobs[self.kind.engine], space.pods, space.events):
+                    await watch.listed()
         await asyncio.sleep(0)
 
     # -- reading ------------------------------------------------------------------------------------------------------
+
+    async def read(self) -> None:
+        """Wait until the specifications of all jobs have been read."""
+        await self._reader.read(list(self.jobs.values()), self._cluster.lab)
 
     async def get(self, uid: str) -> TrackedJob:
         """Return a job with its specification.
@@ -152,8 +156,7 @@ class JobTable:
 
     def summaries(self) -> list[JobSummary]:
         """Return the rows of all jobs, newest first; rows of unread jobs lack the facts of the specification."""
-        found = filter(None, map(self._summary, self.jobs.values()))
-        return sorted(found, key=lambda job: job.created_at, reverse=True)
+        return sorted(filter(None, map(self._summary, self.jobs.values())), key=lambda job: -job.created_at)
 
     def _summary(self, job: TrackedJob) -> JobSummary | None:
         try:

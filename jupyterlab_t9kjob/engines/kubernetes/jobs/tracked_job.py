@@ -242,7 +242,8 @@ class TrackedJob:
             else:
                 self.endings.pop(view.name, None)
             attempts = self.attempts[view.name] = observe(self.attempts.get(view.name, []), view, state, now=now)
-            views.append(replace(view, earlier=earlier(attempts, view.pod_uid)))
+            before = earlier(attempts, view.pod_uid)
+            views.append(view if before == view.earlier else replace(view, earlier=before))
         return views
 
     def note_times(self, state: State, *, now: float) -> None:

@@ -252,19 +252,6 @@ class ReportsProgress(Protocol):
         """Return the progress that a job's object has; None if it has none, so that it is read from the log."""
 
 
-def progress_in(kind: JobKind, manifest: Json) -> Progress | None:
-    """Return the progress that a job's object has; None if it has none.
-
-    Parameters
-    ----------
-    kind
-        The job's kind.
-    manifest
-        The job's object.
-    """
-    return kind.progress(manifest) if isinstance(kind, ReportsProgress) else None
-
-
 def newest(pods: Iterable[Json]) -> Json | None:
     """Return the pod that was created last; None if there are none."""
     return max(pods, key=lambda pod: moment(pod, "metadata", "creationTimestamp") or 0.0, default=None)

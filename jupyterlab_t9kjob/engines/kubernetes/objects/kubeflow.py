@@ -121,7 +121,8 @@ class Kubeflow:
                 indexes |= {index for kind, index in found if kind == written.casefold()}
             for index in sorted(indexes):
                 last = newest(found.get((written.casefold(), index), ()))
-                names = (text(last, "metadata", "name"), text(last, "metadata", "uid"))
+                metadata = part(last, "metadata")
+                names = (text(metadata, "name"), text(metadata, "uid")) if metadata else (None, None)
                 replica = ReplicaView(name, index, role, container, *names, policy=policy, retried=_RETRIED, pod=last)
                 replicas.append(replica)
         return replicas

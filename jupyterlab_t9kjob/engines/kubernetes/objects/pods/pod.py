@@ -116,6 +116,8 @@ def training(replica: ReplicaView) -> Json:
 
 def training_status(replica: ReplicaView) -> Json:
     """Return the status of the training container; empty if it has none yet."""
+    if replica.pod is None:
+        return {}
     name = text(training(replica), "name")
     return next((one for one in parts(replica.pod, "status", "containerStatuses") if text(one, "name") == name), {})
 

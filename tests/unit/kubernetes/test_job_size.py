@@ -1,0 +1,27 @@
+"""The accelerators of a job, before and after its specification is read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from jupyterlab_t9kjob.core.manifests import parse, render
+from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
+from jupyterlab_t9kjob.engines.kubernetes.objects.jobset.jobset import JobSet
+from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
+from jupyterlab_t9kjob.engines.kubernetes.objects.kubeflow import Kubeflow
+from jupyterlab_t9kjob.engines.kubernetes.objects.t9k import T9k
+from jupyterlab_t9kjob.engines.kubernetes.objects.trainjob import TrainJob
+from jupyterlab_t9kjob.engines.kubernetes.scheduling.job_size import devices_in, size_of
+from tests.unit.manifests.strategies import specs
+
+
+@pytest.mark.parametrize("kind", [T9k(), Kubeflow(), IndexedJob(), JobSet(), TrainJob()], ids=lambda kind: kind.engine)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(data=st.data())
+def test_the_object_says_what_the_spec_says(kind: JobKind, data: st.DataObject) -> None:
+    manifest = json.loads(json.dumps(render(data.draw(specs(kind.manifests)), kind.manifests)))
+    assert devices_in(kind, manifest, kind.replicas(manifest, [])) == size_of(parse(manifest).spec).devices
