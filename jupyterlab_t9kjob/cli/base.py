@@ -148,7 +148,7 @@ async def see_all_namespaces(session: Session, place: Place) -> Place:
     return replace(place, namespace=None)
 
 
-def run(place: Place, work: Work, connect_seconds: float | None = None) -> None:
+def run(place: Place, work: Work, connect_seconds: float | None = None, *, alone: bool = False) -> None:
     """Run a command's work in a session, and end the command with the code that the work returns.
 
     Parameters
@@ -159,6 +159,8 @@ def run(place: Place, work: Work, connect_seconds: float | None = None) -> None:
         Called with the session.
     connect_seconds
         Longest wait for clusters; None for that of a session.
+    alone
+        True if the work needs no other engine than that of `place`, so that the others are not even started.
     """
     if place.verbose:
         logging.basicConfig(level=logging.INFO)
@@ -181,7 +183,8 @@ def run(place: Place, work: Work, connect_seconds: float | None = None) -> None:
             settings.kubernetes_namespaces = [*settings.kubernetes_namespaces, place.namespace]
         if place.engine == DEFAULT_ENGINE:
             settings.kubernetes = False  # No command about this machine has to wait for a cluster.
-        async with Session(settings, CONNECT_SECONDS if connect_seconds is None else connect_seconds) as session:
+        seconds = CONNECT_SECONDS if connect_seconds is None else connect_seconds
+        async with Session(settings, seconds, engine=place.engine if alone else None) as session:
             if place.engine is not None:
                 await demand_engine(session, place.engine)
             return await work(session) or 0

@@ -53,6 +53,8 @@ class Session:
         Settings of the extension.
     connect_seconds
         Longest wait for clusters at the start.
+    engine
+        The only engine that is needed; None for all.
 
     Attributes
     ----------
@@ -60,14 +62,16 @@ class Session:
         Access to the jobs of all engines.
     """
 
-    def __init__(self, settings: T9kJobApp, connect_seconds: float = CONNECT_SECONDS) -> None:
+    def __init__(
+        self, settings: T9kJobApp, connect_seconds: float = CONNECT_SECONDS, *, engine: str | None = None
+    ) -> None:
         # Following the logs of all own jobs is the work of a process that stays.
         settings.follow_replicas = 0
         self.settings = settings
         self._connect_seconds = connect_seconds
         self.home = settings.home_folder
         context = EngineContext(self.home, ROOT, self._resolve, _no_kernels, settings)
-        self.jobs = JobService(Engines(load_engines(context)), settings.patience())
+        self.jobs = JobService(Engines(load_engines(context, engine)), settings.patience())
 
     async def __aenter__(self) -> Self:
         try:

@@ -27,8 +27,15 @@ log = logging.getLogger(__name__)
 GROUP: Final = "jupyterlab_t9kjob.engines"
 
 
-def load_engines(context: EngineContext) -> dict[str, Engine]:
+def load_engines(context: EngineContext, only: str | None = None) -> dict[str, Engine]:
     """Return the engines of all installed distributions by name, in their order (blocking: modules are imported).
+
+    Parameters
+    ----------
+    context
+        Argument of the engines' factories.
+    only
+        Name of the only engine to return; None for all. All are returned as well if there is no engine of this name.
 
     Raises
     ------
@@ -39,7 +46,12 @@ def load_engines(context: EngineContext) -> dict[str, Engine]:
     if not any(is_ours(point) for point in points):
         message = _("The installation of jupyterlab_t9kjob has no entry points for its engines.")
         raise Unavailable(message, code="NoEngines", hint=_("Install jupyterlab_t9kjob again."))
-    return sort_engines(engine for point in unique(_allowed(points)) if (engine := _made(point, context)) is not None)
+    allowed = unique(_allowed(points))
+    for chosen in ([point for point in allowed if point.name == only], allowed):
+        made = [engine for point in chosen if (engine := _made(point, context)) is not None]
+        if made:
+            break
+    return sort_engines(made)
 
 
 def sort_engines(engines: Iterable[Engine]) -> dict[str, Engine]:

@@ -92,7 +92,7 @@ def list_command(
         print_jobs(jobs, form, await session.jobs.jobs(Query(deleted=True)) if form == "name" else ())
         return 0
 
-    run(place, work)
+    run(place, work, alone=form != "name")
 
 
 def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[JobSummary] = ()) -> None:
