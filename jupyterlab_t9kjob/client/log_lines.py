@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import anyio
 
@@ -17,6 +17,8 @@ from ..logs.serving.follow import JobLogs
 from ..logs.serving.model import LogLine
 from ..logs.serving.sources import Anchor
 from .session import Session
+
+Part: TypeAlias = list[tuple[LogStream, LogLine]]
 
 PAGE_LINES: Final = 2000
 LAST_SECONDS: Final = 5.0
@@ -108,7 +110,14 @@ def pattern_of(text: str, *, ignore_case: bool = False) -> re.Pattern[str]:
 
 
 async def read_lines(session: Session, job: JobSummary, choice: LogChoice) -> AsyncIterator[tuple[LogStream, LogLine]]:
-    """Yield the wanted lines of a job's log, in the order of their times, each with its stream.
+    """Yield the wanted lines of a job's log one by one; parameters and errors are those of `read_parts`."""
+    async for part in read_parts(session, job, choice):
+        for line in part:
+            yield line
+
+
+async def read_parts(session: Session, job: JobSummary, choice: LogChoice) -> AsyncIterator[Part]:
+    """Yield the wanted lines of a job's log, in the order of their times, each with its stream; many at a time.
 
     A line without its end is yielded only when nothing more will be written.
 
@@ -128,8 +137,8 @@ async def read_lines(session: Session, job: JobSummary, choice: LogChoice) -> As
     """
     async with session.logs.subscribe(job.id) as logs:
         reader = _Reader(session, job, choice, logs)
-        async for line in reader.lines():
-            yield line
+        async for part in reader.parts():
+            yield part
 
 
 class _Reader:
@@ -139,7 +148,7 @@ class _Reader:
         self._position: dict[str, int] = {}
         self._known: set[str] = set()
 
-    async def lines(self) -> AsyncIterator[tuple[LogStream, LogLine]]:
+    async def parts(self) -> AsyncIterator[Part]:
         choice = self._choice
         end = self._session.jobs.listen(self._note)
         try:
@@ -147,16 +156,16 @@ class _Reader:
             chosen = self._chosen()
             if not chosen and not (choice.follow and self._active):
                 self._refuse()
-            async for line in self._first(chosen):
-                yield line
+            async for part in self._first(chosen):
+                yield part
             quiet_since: float | None = None
             while choice.follow:
                 growth, ended = self._logs.grown.count, not self._active
                 if ended:  # The streams of a short job may have appeared after the last listing.
                     await self._logs.refresh()
                 before = self._position
-                async for line in self._growth(last=False):
-                    yield line
+                async for part in self._growth(last=False):
+                    yield part
                 if ended:
                     now = time.monotonic()
                     if quiet_since is None or self._position != before:
@@ -165,8 +174,8 @@ class _Reader:
                         break
                 with anyio.move_on_after(1.0):  # The streams are listed anew once a second.
                     await self._logs.wait_for_growth(growth)
-            async for line in self._growth(last=True):
-                yield line
+            async for part in self._growth(last=True):
+                yield part
         finally:
             end()
 
@@ -211,21 +220,20 @@ class _Reader:
             ),
         )
 
-    async def _first(self, chosen: dict[str, LogStream]) -> AsyncIterator[tuple[LogStream, LogLine]]:
+    async def _first(self, chosen: dict[str, LogStream]) -> AsyncIterator[Part]:
         """Yield the lines that exist now, from the wanted one on."""
         choice = self._choice
         self._known = set(chosen)
         if choice.tail is not None and chosen:
             lines, before = await self._tail(chosen)
-            for line in lines:
-                yield chosen[line.stream], line
+            yield [(chosen[line.stream], line) for line in lines]
             self._position = before
             return
         start: Anchor = choice.since if choice.since is not None else "start"
         page = await self._logs.page(list(chosen), start, "forward", 1) if chosen else None
         self._position = dict(page.before) if page is not None else {}
-        async for item in self._growth(last=False):
-            yield item
+        async for part in self._growth(last=False):
+            yield part
 
     async def _tail(self, chosen: dict[str, LogStream]) -> tuple[list[LogLine], dict[str, int]]:
         """Return the last wanted lines, and the position after them."""
@@ -252,17 +260,19 @@ class _Reader:
         recent = choice.since is None or line.time is None or line.time >= choice.since
         return recent and (choice.pattern is None or choice.pattern.search(line.text) is not None)
 
-    async def _growth(self, *, last: bool) -> AsyncIterator[tuple[LogStream, LogLine]]:
+    async def _growth(self, *, last: bool) -> AsyncIterator[Part]:
         """Yield the lines after the position; lines without an end only if nothing follows them."""
         while True:
             chosen = self._chosen()
             page = await self._logs.page(list(chosen), self._position, "forward", PAGE_LINES)
             position = dict(page.after)
+            part: Part = []
             for line in page.lines:
                 if line.partial and not last:
                     position[line.stream] = min(position[line.stream], line.offset)
                 elif line.stream in chosen and self._takes(line):
-                    yield chosen[line.stream], line
+                    part.append((chosen[line.stream], line))
+            yield part
             self._position = {**self._position, **position}
             if page.at_end or not page.lines:
                 return

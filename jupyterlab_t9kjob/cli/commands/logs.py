@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from ...client.log_lines import LogChoice
     from ...client.session import Session
-    from ...core.job import JobSummary
+    from ...core.job import JobSummary, LogStream
+    from ...logs.serving.model import LogLine
 
 FLUSH_SECONDS: Final = 0.1
 RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
@@ -166,25 +167,27 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
     timestamps
         True to begin each line with its time.
     """
-    from ...client.log_lines import owner_of, read_lines
+    from ...client.log_lines import owner_of, read_parts
 
     prefixed = choice.every or len(choice.ranks) > 1 or bool(choice.replicas)
     colors = has_colors(sys.stdout)
-    write = sys.stdout.write
+
+    def printed(stream: LogStream, line: LogLine) -> str:
+        before = ""
+        if prefixed:
+            before = f"[{owner_of(stream)}] "
+            if colors:
+                before = click.style(before, fg=RANK_COLORS[(stream.rank or 0) % len(RANK_COLORS)])
+        if timestamps:
+            before += f"{_stamp(line.time)} "
+        text = line.text
+        if line.removed:
+            text = t(_n("… {n} byte was removed here", "… {n} bytes were removed here", line.removed))
+        return f"{before}{text}\n"
 
     async def print_lines() -> None:
-        async for stream, line in read_lines(session, job, choice):
-            before = ""
-            if prefixed:
-                before = f"[{owner_of(stream)}] "
-                if colors:
-                    before = click.style(before, fg=RANK_COLORS[(stream.rank or 0) % len(RANK_COLORS)])
-            if timestamps:
-                before += f"{_stamp(line.time)} "
-            text = line.text
-            if line.removed:
-                text = t(_n("… {n} byte was removed here", "… {n} bytes were removed here", line.removed))
-            write(f"{before}{text}\n")
+        async for part in read_parts(session, job, choice):
+            sys.stdout.write("".join([printed(stream, line) for stream, line in part]))
 
     tasks = [asyncio.create_task(print_lines()), asyncio.create_task(_flush())]
     try:
