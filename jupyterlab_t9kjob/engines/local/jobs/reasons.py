@@ -44,12 +44,15 @@ def running_time(record: Record) -> tuple[float, float | None]:
     been set as it is now.
     """
     attempts = record["replicas"][0]["attempts"] if record["replicas"] else []
-    seconds = sum(
-        attempt.get("ran_seconds", max(0.0, attempt["ended_at"] - attempt["started_at"]))
-        for attempt in attempts
-        if attempt["ended_at"] is not None
-    )
+    seconds = sum(_seconds_of(attempt, attempt["ended_at"]) for attempt in attempts if attempt["ended_at"] is not None)
     return seconds, next((_start(attempt, record) for attempt in attempts if attempt["ended_at"] is None), None)
+
+
+def _seconds_of(attempt: AttemptRecord, ended_at: float) -> float:
+    """Return how long an ended attempt ran: by its times, unless the time of day was changed meanwhile."""
+    by_times = ended_at - attempt["started_at"]
+    ran = attempt.get("ran_seconds", by_times)
+    return max(0.0, ran if round(ran - by_times) else by_times)  # Small corrections of the clock are no change.
 
 
 def _start(attempt: AttemptRecord, record: Record) -> float:
