@@ -120,6 +120,29 @@ async def test_a_row_has_the_accelerators_before_its_job_is_read_and_all_facts_t
     assert "rerun" in row.actions
 
 
+async def test_a_record_whose_job_is_gone_counts_as_deleted_as_soon_as_the_list_is_there(tmp_path: Path) -> None:
+    before = a_table(tmp_path)
+    job = before.note("lab", training("gone", 1))
+    before.records.keep(job)
+    await before.records.save(job)
+    await before.stop()
+
+    async def listed() -> None: ...
+
+    cluster = Cluster(Settings(enabled=False))
+    api: Any = SimpleNamespace(connection=SimpleNamespace(cluster=""))
+    space = cluster.spaces["lab"] = NamespaceWatch(api, "lab", lambda: None, lambda: None)
+    empty: Any = SimpleNamespace(listed=listed, complete=True, filling=False, objects={}, has_reached=lambda _at: True)
+    space.jobs["kubeflow"] = space.pods = space.events = empty
+    table = a_table(tmp_path, cluster=cluster)
+    for record in await table.records.start():
+        table.jobs[record.uid] = record
+    await table.ready()
+    (row,) = table.summaries()
+    assert row.deleted
+    await table.records.stop()
+
+
 async def test_a_job_that_changes_is_read_by_its_own_thread_only(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,7 +126,7 @@ class JobTable:
             for space in self._cluster.watching(self.kind):
                 for watch in (space.jobs[self.kind.engine], space.pods, space.events):
                     await watch.listed()
-        await asyncio.sleep(0)
+        self._reconcile()  # Not only in the next round: until then, the records of deleted jobs look like jobs.
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
