@@ -110,7 +110,18 @@ def pattern_of(text: str, *, ignore_case: bool = False) -> re.Pattern[str]:
 
 
 async def read_lines(session: Session, job: JobSummary, choice: LogChoice) -> AsyncIterator[tuple[LogStream, LogLine]]:
-    """Yield the wanted lines of a job's log one by one; parameters and errors are those of `read_parts`."""
+    """Yield the wanted lines of a job's log one by one.
+
+    Parameters
+    ----------
+    session, job, choice
+        As for `read_parts`.
+
+    Raises
+    ------
+    NotFound
+        As `read_parts`.
+    """
     async for part in read_parts(session, job, choice):
         for line in part:
             yield line

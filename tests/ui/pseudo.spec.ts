@@ -61,6 +61,7 @@ class Walk {
 
 test.describe('in a language that nobody speaks', () => {
   let lab: OwnLab;
+  let running = '';
 
   test.beforeAll(async () => {
     lab = new OwnLab('pseudo', { env: { PYTHONPATH: pseudoPack() } });
@@ -68,14 +69,17 @@ test.describe('in a language that nobody speaks', () => {
     await lab.start();
   });
 
-  test.afterAll(() => lab.kill());
+  test.afterAll(async ({ request }) => {
+    await request.post(`${lab.url}/t9kjob/jobs/${running}/stop`); // it outlives its server
+    await lab.kill();
+  });
 
   test('texts of jobs on this machine are translated and fit', async ({
     page,
     request
   }) => {
     const failed = await lab.submit(request, 'fails', FAILS);
-    const running = await lab.submit(request, 'trains', TRAINS);
+    running = await lab.submit(request, 'trains', TRAINS);
     await page.goto(`${lab.url}/lab?reset`);
     await page.locator('.jp-Launcher-body').waitFor();
     const repository = path.resolve(__dirname, '../..');
