@@ -98,11 +98,12 @@ class Subject:
         async def wait() -> Job:
             nonlocal seen
             while True:
-                news = self._news
+                before = len(self.heard)
                 seen = await self.engine.job(uid)
                 if reached(seen):
                     return seen
-                await news.wait()
+                while not any(ident.endswith(uid) for ident, _summary in self.heard[before:]):
+                    await self._news.wait()  # of many jobs, which are waited for at the same time
 
         try:
             return await asyncio.wait_for(wait(), PATIENCE)
