@@ -13,9 +13,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
+from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.resources import Column, ResourceSource, Samples, SampleSpan
 from jupyterlab_t9kjob.core.translation import _
 from jupyterlab_t9kjob.jobs.resources import _view
@@ -75,8 +74,8 @@ def opening(folder: Path) -> tuple[float, float, int]:
     begun = time.process_time()
     tiers = [(tier.seconds, read(folder / tier.name)) for tier in TIERS]
     samples = Samples(ResourceSource("processes", _("bench"), 10.0), tiers)
-    job: Any = SimpleNamespace(progress=None, devices=None)
-    text = _view("1", samples, SampleSpan(None, None, 240), "replica", job, []).model_dump_json()
+    job = Job.model_construct(progress=None, devices=None, gpu_hours=None)
+    text = _view("1", samples, SampleSpan(None, None, 240), "replica", job).model_dump_json()
     took = time.process_time() - begun
     begun = time.process_time()
     json.loads(text)
