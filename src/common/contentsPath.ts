@@ -1,13 +1,13 @@
 /** Conversions between absolute paths on the server's disk and paths relative to JupyterLab's root folder. */
 
 /**
- * Return a path for display: relative to the root folder, or unchanged if the file lies outside of it.
+ * Return a path for display: relative to a folder, or unchanged if the file lies outside of it.
  *
- * @param path - Absolute path.
- * @param root - Absolute path of JupyterLab's root folder; null if it is not known.
+ * @param path - Path; in the same form as that of the folder.
+ * @param folder - Path of the folder, such as JupyterLab's root folder; null if it is not known.
  */
-export function shownPath(path: string, root: string | null): string {
-  const contents = contentsPath(path, root);
+export function shownPath(path: string, folder: string | null): string {
+  const contents = contentsPath(path, folder);
   return contents === null ? path : contents || '.';
 }
 

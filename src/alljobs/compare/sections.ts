@@ -2,6 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import { Job, RunRow } from '../../api/types';
 import { serverNow } from '../../common/clock';
+import { shownPath } from '../../common/contentsPath';
 import { formatDuration, listed } from '../../common/format';
 import { optionsOf } from '../../common/options';
 import {
@@ -159,7 +160,8 @@ function codeRows(
     jobs.map(({ spec, working_dir_path }) => {
       const { entrypoint, runtime, source, working_dir, env } = spec;
       const facts: Record<string, string | null | undefined> = {
-        [trans.__('Entrypoint')]: pathBelow(entrypoint.value, working_dir),
+        // The end of a long path, which tells jobs apart, would be cut off.
+        [trans.__('Entrypoint')]: shownPath(entrypoint.value, working_dir),
         [trans.__('Working directory')]: working_dir_path || working_dir,
         [trans.__('Image')]: runtime.image,
         [trans.__('Training runtime')]: runtime.training_runtime?.name,
@@ -174,14 +176,6 @@ function codeRows(
       );
     })
   );
-}
-
-/** Return a path relative to a folder if it is below it: the end of a long path, which tells jobs apart, is cut off. */
-function pathBelow(path: string, folder: string | null): string {
-  const start = folder === null ? '' : `${folder.replace(/\/+$/, '')}/`;
-  return start !== '' && path.startsWith(start)
-    ? path.slice(start.length)
-    : path;
 }
 
 function sourceText(source: object): string {

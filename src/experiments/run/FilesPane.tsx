@@ -1,6 +1,7 @@
 /** Files of a run. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { shownPath } from '../../common/contentsPath';
 import { formatBytes } from '../../common/format';
 import { LinkButton } from '../../ui/Buttons';
 import { Time } from '../../ui/Time';
@@ -76,7 +77,7 @@ export function FilesPane(props: IFilesPaneProps): React.JSX.Element {
                   <tr key={path}>
                     <td>
                       <LinkButton onClick={() => lab.openFile(path)}>
-                        {shorten(path, detail.run.path)}
+                        {shownPath(path, detail.run.path)}
                       </LinkButton>
                     </td>
                     <td className="jp-t9k-Table-number">{formatBytes(size)}</td>
@@ -126,11 +127,4 @@ function Associated(props: {
       {place !== null && <code title={place}>{place}</code>}
     </>
   );
-}
-
-/** Return a path relative to the run's folder. */
-function shorten(path: string, folder: string | null): string {
-  return folder !== null && path.startsWith(`${folder}/`)
-    ? path.slice(folder.length + 1)
-    : path;
 }
