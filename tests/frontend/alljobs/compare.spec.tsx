@@ -27,16 +27,34 @@ function modelOf(server: FakeServer, jobs: readonly Job[]): JobCompareModel {
   });
 }
 
-it('waits for the runs while folders are searched', async () => {
-  const jobs = ['a', 'b'].map(name =>
+function twoJobs(): Job[] {
+  return ['a', 'b'].map(name =>
     fullJob({ id: `local::${name}:u`, name, uid: 'u' })
   );
-  const runs = jobs.map(({ id, name }) =>
-    someRun(name, {
+}
+
+/** A run of each job; runs of different origins have different ids. */
+function runsOf(
+  jobs: readonly Job[],
+  origin: RunRow['origin'] = 'recorder'
+): RunRow[] {
+  return jobs.map(({ id, name }) =>
+    someRun(`${origin}-${name}`, {
       job: { id, name, engine: 'local', namespace: '', uid: 'u' },
-      metrics: { loss: someMetric(1) }
+      ...{ origin, metrics: { loss: someMetric(1) } }
     })
   );
+}
+
+/** Answer with a job by its id. */
+function answerJob(jobs: readonly Job[], url: string): Response {
+  const job = jobs.find(({ id }) => url.endsWith(encodeURIComponent(id)));
+  return job ? json(job) : json({ message: 'no' }, 404);
+}
+
+it('waits for the runs while folders are searched', async () => {
+  const jobs = twoJobs();
+  const runs = runsOf(jobs);
   const server = new FakeServer();
   let found: (() => void) | undefined;
   server.answer = async ({ url }) => {
@@ -48,8 +66,7 @@ it('waits for the runs while folders are searched', async () => {
       const table = { revision: 7, complete: isFirst, scanning: isFirst };
       return json(someTable(isFirst ? [] : runs, table));
     }
-    const job = jobs.find(({ id }) => url.endsWith(encodeURIComponent(id)));
-    return job ? json(job) : json({ message: 'no' }, 404);
+    return answerJob(jobs, url);
   };
   const model = modelOf(server, jobs);
   await waitFor(() => expect(found).toBeDefined());
@@ -63,14 +80,12 @@ it('waits for the runs while folders are searched', async () => {
 });
 
 it('gives the table the whole width if no job has curves', async () => {
-  const jobs = ['a', 'b'].map(name =>
-    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
-  );
+  const jobs = twoJobs();
   const server = new FakeServer();
   server.answer = ({ url }) =>
     url.includes('/experiments/runs?')
       ? json(someTable([], { revision: 7, complete: true, scanning: false }))
-      : json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
+      : answerJob(jobs, url);
   const model = modelOf(server, jobs);
   const lab = {
     openJob: () => undefined,
@@ -105,21 +120,14 @@ it('names scripts within the working directory, whose ends tell jobs apart', () 
 });
 
 it('finds the run of a job that starts later', async () => {
-  const jobs = ['a', 'b'].map(name =>
-    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
-  );
-  const runs = jobs.map(({ id, name }) =>
-    someRun(name, {
-      job: { id, name, engine: 'local', namespace: '', uid: 'u' },
-      metrics: { loss: someMetric(1) }
-    })
-  );
+  const jobs = twoJobs();
+  const runs = runsOf(jobs);
   let started = 1;
   const server = new FakeServer();
   server.answer = ({ url }) =>
     url.includes('/experiments/runs?')
       ? json(someTable(runs.slice(0, started), { revision: 7 }))
-      : json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
+      : answerJob(jobs, url);
   const model = modelOf(server, jobs);
   await waitFor(() => expect(model.runs?.ids).toHaveLength(1));
   const first = model.runs;
@@ -135,27 +143,18 @@ it('finds the run of a job that starts later', async () => {
 });
 
 it('waits until folders of event files are joined to the runs of jobs', async () => {
-  const jobs = ['a', 'b'].map(name =>
-    fullJob({ id: `local::${name}:u`, name, uid: 'u' })
-  );
-  const runsOf = (origin: RunRow['origin']): RunRow[] =>
-    jobs.map(({ id, name }) =>
-      someRun(`${origin}-${name}`, {
-        job: { id, name, engine: 'local', namespace: '', uid: 'u' },
-        ...{ origin, metrics: { loss: someMetric(1) } }
-      })
-    );
+  const jobs = twoJobs();
   const server = new FakeServer();
   server.answer = ({ url }) => {
     if (url.includes('/experiments/runs?')) {
       const scanning = url.includes('revision=-1');
-      const runs = runsOf(scanning ? 'events' : 'job');
+      const runs = runsOf(jobs, scanning ? 'events' : 'job');
       return json(someTable(runs, { revision: 7, scanning }));
     }
-    return json(jobs.find(({ id }) => url.endsWith(encodeURIComponent(id))));
+    return answerJob(jobs, url);
   };
   const model = modelOf(server, jobs);
   await waitFor(() => expect(model.runs).not.toBeNull());
-  expect(model.runs?.ids).toEqual(runsOf('job').map(({ id }) => id));
+  expect(model.runs?.ids).toEqual(runsOf(jobs, 'job').map(({ id }) => id));
   model.dispose();
 });
