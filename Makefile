@@ -86,7 +86,7 @@ help:
 # -- the environment -------------------------------------------------------------------------------------------------
 
 $(VENV)/.t9kjob-lab: pyproject.toml .make/environment.py
-	@$(ENVIRONMENT) examples,kubernetes,build
+	@$(ENVIRONMENT) examples,kubernetes,stacks,build
 	@touch $@
 
 THIRD_PARTY := tests/third_party_engine/pyproject.toml $(wildcard tests/third_party_engine/t9kjob_simple_processes/*.py)

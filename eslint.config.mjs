@@ -83,7 +83,10 @@ export default defineConfig([
     extends: [tseslint.configs.strict, jupyter.configs.recommended],
     languageOptions: {
       globals: globals.browser,
-      parserOptions: { projectService: true }
+      // those of `lint:types`: the tests' project has the sources as well
+      parserOptions: {
+        project: ['tests/frontend/tsconfig.json', 'tests/ui/tsconfig.json']
+      }
     },
     rules: {
       '@typescript-eslint/naming-convention': [

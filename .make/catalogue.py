@@ -44,6 +44,34 @@ OPTIONS = {pattern: {"jsx": "true", "parse_template_string": "true"} for pattern
 # JupyterLab looks these fields of a plugin's settings up with the context "schema" (jupyterlab_server's selectors).
 SCHEMA_FIELDS = {"title", "description", "label", "jupyter.lab.setting-icon-label"}
 
+CLICK = (
+    "Usage:",
+    "Options",
+    "Commands",
+    "Show this message and exit.",
+    "Missing command.",
+    "Missing argument",
+    "Missing option",
+    "Missing parameter",
+    "Choose from:\n\t{choices}",
+    "No such command {name!r}.",
+    "No such option {name!r}.",
+    "No such option: {name}",
+    "Invalid value: {message}",
+    "Invalid value for {param_hint}: {message}",
+    "{value!r} is not a valid {number_type}.",
+    "{value} is not in the range {range}.",
+    "Option {name!r} does not take a value.",
+    "Error: invalid input",
+    "Couldn't detect Bash version, shell completion is not supported.",
+    "Shell completion is not supported for Bash versions older than 4.4.",
+    ("{value!r} is not {choice}.", "{value!r} is not one of {choices}."),
+    ("Option {name!r} requires an argument.", "Option {name!r} requires {nargs} arguments."),
+    ("Got unexpected extra argument ({args})", "Got unexpected extra arguments ({args})"),
+    ("Did you mean {possibility}?", "(Did you mean one of: {possibilities}?)"),
+)
+"""Messages of click, of all versions, that the command line shows. It asks gettext for them."""
+
 LETTERS = str.maketrans("ACDEGHIJKLNORSTUWYZabcdefghijklmnopqrstuwyz", "ÅÇÐÉĜĤÎĴĶĻÑÖŔŠŢÛŴÝŽåƀçðéƒĝĥîĵķļɱñöþǫŕšţûŵýž")
 PLACEHOLDER = re.compile(r"(%\d+|\{\{|\}\}|\{[^{}]*\})")
 
@@ -58,6 +86,8 @@ def collect() -> Catalog:
     for path in sorted((ROOT / DOMAIN / "schema").glob("*.json")):
         for message in schema_texts(json.loads(path.read_text())):
             catalog.add(message, locations=[(str(path.relative_to(ROOT)), 1)], context="schema")
+    for message in CLICK:
+        catalog.add(message, locations=[("click", 1)])
     return catalog
 
 

@@ -48,12 +48,12 @@ STEPS = [
     # the longest ones first
     ENVIRONMENTS,
     Step("jest", "jlpm test", report="jest.xml"),
-    Step("tsc", "jlpm lint:types"),
     Step("eslint", "jlpm lint:check"),
     Step("mypy", "mypy"),
     Step("docs", "sphinx-build -E -a -W --keep-going -q -d build/doctrees docs build/docs"),
     # The workers of pytest share the byte code of the tests that this makes.
     Step("collect", "pytest --collect-only -qqq"),
+    Step("tsc", "jlpm lint:types"),
     Step("types", "jlpm types --check && python .make/constants.py --check"),
     Step("imports", "lint-imports"),
     Step("ruff", "ruff check ."),

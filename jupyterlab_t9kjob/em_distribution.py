@@ -11,12 +11,14 @@ import hashlib
 from pathlib import Path
 
 _ALIAS = "alias"
+_BESIDE = "secret_values.py"
+"""The only module of the package that the recorder imports."""
 
 
 def files() -> dict[str, bytes]:
     """Return the content of each file by its path below the folder that goes on `PYTHONPATH` (blocking)."""
     top = Path(__file__).parent / "em"
-    found = {}
+    found = {f"jupyterlab_t9kjob/{_BESIDE}": top.with_name(_BESIDE).read_bytes()}
     for file in sorted(top.rglob("*.py")):
         path = file.relative_to(top)
         is_alias = path.parts[0] == _ALIAS

@@ -209,8 +209,8 @@ export namespace CommandIDs {
    */
   export const openExperiments = 't9kjob:open-experiments';
   /**
-   * Open a page about all jobs. Args: `page?`, one of table (by default), compare, space; `ids?` of jobs. For the page compare
-   * and one id, the user is asked for the other jobs.
+   * Open a page about all jobs. Args: `page?`, one of table (by default), compare, sweep, space; `ids?` of jobs, or of the
+   * sweep. For the page compare and one id, the user is asked for the other jobs.
    */
   export const openAllJobs = 't9kjob:open-all-jobs';
 

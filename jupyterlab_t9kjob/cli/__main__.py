@@ -14,7 +14,7 @@ import click
 
 from ..core.errors import JobError, Unavailable
 from ..core.translation import _
-from .group import BROKEN_PIPE, t9kjob
+from .errors import BROKEN_PIPE, show_click_error, show_error
 from .language import use_language
 
 OK: Final = 0
@@ -42,6 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         Words after the program's name; None for those of this process.
     """
     gc.set_threshold(NEW_OBJECTS)
+    # httpx imports its own command line, with rich and pygments, wherever these are installed; it does without too.
+    sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
     sys.setswitchinterval(TURN_SECONDS)
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
@@ -78,7 +80,7 @@ def run_program(arguments: Sequence[str] | None) -> int:
     arguments
         Words after the program's name; None for those of this process.
     """
-    from .errors import show_click_error, show_error
+    from .group import t9kjob  # Its texts are translated when it is imported.
 
     try:
         code = t9kjob.main(args=arguments, prog_name="t9kjob", standalone_mode=False)
@@ -101,8 +103,6 @@ def run_program(arguments: Sequence[str] | None) -> int:
 
 def _failed(error: OSError) -> int:
     """Print an error of the operating system, such as a full disk; return the exit code."""
-    from .errors import show_error
-
     show_error(Unavailable(_("The operating system reports an error."), verbatim=str(error)))
     return FAILED
 

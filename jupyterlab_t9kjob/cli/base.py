@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -148,7 +149,9 @@ async def see_all_namespaces(session: Session, place: Place) -> Place:
     return replace(place, namespace=None)
 
 
-def run(place: Place, work: Work, connect_seconds: float | None = None, *, alone: bool = False) -> None:
+def run(
+    place: Place, work: Work, connect_seconds: float | None = None, *, alone: bool = False, once: bool = False
+) -> None:
     """Run a command's work in a session, and end the command with the code that the work returns.
 
     Parameters
@@ -161,6 +164,8 @@ def run(place: Place, work: Work, connect_seconds: float | None = None, *, alone
         Longest wait for clusters; None for that of a session.
     alone
         True if the work needs no other engine than that of `place`, so that the others are not even started.
+    once
+        True if the work reads the jobs once and nothing else, see `Session`.
     """
     if place.verbose:
         logging.basicConfig(level=logging.INFO)
@@ -184,7 +189,10 @@ def run(place: Place, work: Work, connect_seconds: float | None = None, *, alone
         if place.engine == DEFAULT_ENGINE:
             settings.kubernetes = False  # No command about this machine has to wait for a cluster.
         seconds = CONNECT_SECONDS if connect_seconds is None else connect_seconds
-        async with Session(settings, seconds, engine=place.engine if alone else None) as session:
+        if once:
+            # A tenth of the time of a list went into searching its jobs for cycles; the process ends soon.
+            gc.disable()
+        async with Session(settings, seconds, engine=place.engine if alone else None, once=once) as session:
             if place.engine is not None:
                 await demand_engine(session, place.engine)
             return await work(session) or 0
@@ -339,7 +347,7 @@ def complete_job(ctx: click.Context, _parameter: click.Parameter, incomplete: st
         return 0
 
     try:
-        run(place, work, COMPLETION_SECONDS)
+        run(place, work, COMPLETION_SECONDS, once=True)
     except Exception:  # An error message would appear in the middle of the user's command.
         return []
     return list(dict.fromkeys(names))

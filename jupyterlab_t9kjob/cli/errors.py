@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -14,6 +14,9 @@ from .output import paint, plain
 
 if TYPE_CHECKING:
     from ..core.checks import Check
+
+BROKEN_PIPE: Final = 141
+"""Exit code if the reader of the output has left."""
 
 
 def show_error(error: JobError) -> None:

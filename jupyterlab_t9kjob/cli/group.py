@@ -11,6 +11,7 @@ import click
 
 from ..core.translation import _
 from .base import t
+from .errors import BROKEN_PIPE
 
 COMMANDS: Final = {
     "submit": "submit",
@@ -35,9 +36,6 @@ COMMANDS: Final = {
     "completion": "completion",
 }
 """Names of the commands in the order of the help, with the modules that have them."""
-
-
-BROKEN_PIPE: Final = 141
 
 
 class LazyGroup(click.Group):

@@ -7,7 +7,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from ..core.translation import _
+from ..core.errors import FieldError
+from ..core.translation import _, sentences
 from .base import duration, t
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -29,11 +30,23 @@ def _clean_up(_ctx: click.Context, _parameter: click.Parameter, value: str | Non
     return None if value is None else CLEAN_UP[value]
 
 
+def _processes(_ctx: click.Context, _parameter: click.Parameter, value: str | None) -> int | str | None:
+    if value is None:
+        return None
+    from ..client.words import processes
+
+    try:
+        return processes(value)
+    except FieldError as error:
+        raise click.BadParameter(t(sentences(error.message, error.hint) or error.message)) from None
+
+
 _OPTIONS: Final = (
     click.option("--name", help=t(_("Name of the job."))),
     click.option("--nodes", "--workers", type=click.IntRange(1), help=t(_("Number of nodes."))),
     click.option(
-        "--procs", "--nproc-per-node", "processes", help=t(_("Processes per node, or “gpu” for one for each GPU."))
+        "--procs", "--nproc-per-node", "processes", callback=_processes,
+        help=t(_("Processes per node, or “gpu” for one for each GPU."))
     ),
     click.option("--gpus", type=click.IntRange(0), help=t(_("GPUs per node."))),
     click.option("--cpu", help=t(_("CPU cores per node."))),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gettext
 from collections.abc import Mapping
 
 from ..core.translation import use_catalogue
-from ..languages import catalogue_of
+from ..languages import DOMAIN, OWN, catalogue_of
 
 
 def languages(environment: Mapping[str, str]) -> list[str]:
@@ -18,6 +19,9 @@ def languages(environment: Mapping[str, str]) -> list[str]:
 def use_language(environment: Mapping[str, str]) -> None:
     """Translate all texts into the language of the environment, if there are translations.
 
+    Those of click too, which this package translates: click asks gettext for them, in the domain of the program, and
+    gettext reads the same environment.
+
     Parameters
     ----------
     environment
@@ -27,3 +31,5 @@ def use_language(environment: Mapping[str, str]) -> None:
     catalogue = catalogue_of(wanted) if wanted else None
     if catalogue is not None:
         use_catalogue(lambda: catalogue)
+        gettext.bindtextdomain(DOMAIN, str(OWN))
+        gettext.textdomain(DOMAIN)

@@ -169,6 +169,23 @@ def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> Non
     click.echo("\n".join(table(columns, rows, width)), color=has_colors(sys.stdout))
 
 
+def print_fields(fields: Sequence[tuple[str, str | None]], colored: str) -> None:
+    """Print values in a column after their titles; those without a value are left out.
+
+    Parameters
+    ----------
+    fields
+        Titles and values.
+    colored
+        Title of the value that has the color of the phase with which it begins.
+    """
+    shown = [(title, plain(value)) for title, value in fields if value and value != NONE]
+    widest = max(width_of(title) for title, _value in shown)
+    for title, value in shown:
+        space = " " * (widest - width_of(title) + 1)
+        click.echo(f"{title}:{space}{paint(value, value.split()[0]) if title == colored else value}")
+
+
 def print_data(data: Any, form: str) -> None:
     """Print data for programs.
 

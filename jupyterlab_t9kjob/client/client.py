@@ -169,7 +169,7 @@ class Client:
         JobError
             If the job can't run.
         TypeError
-            If there is no such option.
+            If there is no such option, or a text is given instead of a list.
         """
         from .form import Target, create, fill
         from .options import JobOptions
@@ -203,12 +203,20 @@ class Client:
             True to include the records of deleted jobs.
         all_namespaces
             True for the jobs of all namespaces that the account may list.
+
+        Raises
+        ------
+        BadRequest
+            If there is no such phase.
         """
+        from .words import demand_list
+
+        demand_list("phases", phases)
         if all_namespaces:
             self.call(self.session.watch_all_namespaces())
         self.call(self.session.jobs.engines.read())
-        jobs = self.call(self._summaries(deleted=deleted, all_namespaces=all_namespaces))
-        return [JobHandle(self, job) for job in jobs if not phases or job.phase in phases]
+        jobs = self.call(self._summaries(phases=phases, deleted=deleted, all_namespaces=all_namespaces))
+        return [JobHandle(self, job) for job in jobs]
 
     def get(self, name: str) -> JobHandle:
         """Return a job by its name or id.
@@ -222,12 +230,15 @@ class Client:
 
         return JobHandle(self, find_job(name, self.call(self._summaries(deleted=True))))
 
-    async def _summaries(self, *, deleted: bool, all_namespaces: bool = False) -> list[JobSummary]:
+    async def _summaries(
+        self, *, phases: Sequence[str] = (), deleted: bool, all_namespaces: bool = False
+    ) -> list[JobSummary]:
         from ..jobs.query import Query
         from .lookup import matching
 
         namespace = None if all_namespaces else self.namespace
-        return matching(await self.session.jobs.jobs(Query(deleted=deleted)), self.engine, namespace)
+        query = Query(phases=frozenset(phases), deleted=deleted)
+        return matching(await self.session.jobs.jobs(query), self.engine, namespace)
 
     def iterate(self, make: Callable[[], AsyncIterator[T]]) -> Iterator[T]:
         """Yield the items of an asynchronous iterator that runs on the client's event loop.

@@ -12,6 +12,7 @@ from ..core.job import JobSummary
 from ..core.texts.wording import duration
 from ..core.translation import _, translated
 from .session import Session
+from .times import ran_seconds
 from .waiting import wait_for
 
 COLORS: Final = {
@@ -48,17 +49,47 @@ def show(
 
 
 async def _update(session: Session, job: JobSummary, shown: Any, ended: Callable[[JobSummary], None]) -> None:
-    last = 0.0
-
-    def note(now: JobSummary) -> None:
-        nonlocal last
-        if time.monotonic() - last >= INTERVAL:
-            last = time.monotonic()
-            shown.update(data(now), raw=True)
-
-    final = await wait_for(session, job, show=note)
+    cell = _Cell(shown, data(job))
+    try:
+        final = await wait_for(session, job, show=cell.note)
+    finally:
+        cell.close()
     ended(final)
     shown.update(data(final), raw=True)
+
+
+class _Cell:
+    """The display in a cell. It shows each state within `INTERVAL`; states that come together are one update.
+
+    Parameters
+    ----------
+    shown
+        IPython's handle of the display.
+    drawn
+        What it shows.
+    """
+
+    def __init__(self, shown: Any, drawn: dict[str, str]) -> None:
+        self._shown, self._drawn = shown, drawn
+        self._job: JobSummary | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    def note(self, job: JobSummary) -> None:
+        """Take a new state of the job."""
+        self._job = job
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(INTERVAL, self._draw)
+
+    def close(self) -> None:
+        """Draw no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _draw(self) -> None:
+        self._timer = None
+        if self._job is not None and (drawn := data(self._job)) != self._drawn:
+            self._drawn = drawn
+            self._shown.update(drawn, raw=True)
 
 
 def data(job: JobSummary) -> dict[str, str]:
@@ -68,9 +99,11 @@ def data(job: JobSummary) -> dict[str, str]:
     if job.phase == "Running" and job.progress is not None:
         sentence, fraction = translated(job.progress.text), job.progress.fraction
     facts = [job.engine, *([job.namespace] if job.namespace else [])]
-    if job.started_at is not None:
-        seconds = (job.ended_at or time.time()) - job.started_at
-        facts.append(translated(duration(max(0.0, seconds))))
+    if job.started_at is not None and job.ended_at is not None:
+        facts.append(translated(duration(max(0.0, ran_seconds(job) or 0.0))))
+    elif job.started_at is not None:  # a duration would be old at once
+        since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(job.started_at))
+        facts.append(translated(_("since {time}", time=since)))
     hint = translated(job.reason.hint) if job.phase == "Failed" and job.reason is not None and job.reason.hint else ""
     bar = "" if fraction is None else f'<progress max="1" value="{fraction:.3f}" style="width: 20em"></progress>'
     parts = [

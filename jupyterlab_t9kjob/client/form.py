@@ -201,27 +201,32 @@ async def _from_manifest(session: Session, target: Target, options: JobOptions) 
                 code="NoSpec",
                 hint=_("`t9kjob submit FILE --dry-run -o yaml` prints an example."),
             )
-        return await _changed(session, valid_spec(dict(fields)), options, engine or DEFAULT_ENGINE, namespace)
+        target = replace(target, engine=engine or DEFAULT_ENGINE, namespace=namespace)
+        return await _changed(session, target, valid_spec(dict(fields)), options)
     read = await session.launch.read_manifest(
         valid(ReadManifestRequest, text=target.manifest, engine=target.engine, namespace=target.namespace)
     )
-    if options.any or read.manifest is None:
-        job = await _changed(session, read.spec, options, read.engine, read.namespace)
-        return replace(job, notes=[*read.notes, *read.lost])
+    if options.any or target.preset is not None or read.manifest is None:
+        target = replace(target, engine=read.engine, namespace=read.namespace)
+        job = await _changed(session, target, read.spec, options)
+        return replace(job, notes=[*read.notes, *read.lost, *job.notes])
     request = SpecOrManifest(engine=read.engine, namespace=read.namespace, manifest=read.manifest)
     return FilledJob(request, list(read.notes))
 
 
-async def _changed(session: Session, spec: JobSpec, options: JobOptions, engine: str, namespace: str) -> FilledJob:
-    """Return the job of a file with the values that are given."""
-    own = namespace or (await session.jobs.engines.get(engine).info()).default_namespace
+async def _changed(session: Session, target: Target, spec: JobSpec, options: JobOptions) -> FilledJob:
+    """Return the job of a file with the values that are given, and those of a preset; the target has its place."""
+    engine, notes = target.engine or DEFAULT_ENGINE, list[Check]()
+    own = target.namespace or (await session.jobs.engines.get(engine).info()).default_namespace
+    if target.preset is not None:
+        spec, notes = await _with_preset(session, target.preset, spec, engine)
     spec = with_pod_options(options.applied(spec, namespace=own), options, session.jobs.engines.facts(engine))
     if options.git is not None:
-        found = await with_repository(session, spec, options, engine, namespace)
+        found = await with_repository(session, spec, options, engine, target.namespace)
         if found is None:
             raise not_in_clone(Path(spec.entrypoint.value), options.git)
         spec = found
-    return FilledJob(valid(SpecOrManifest, engine=engine, namespace=namespace, spec=spec))
+    return FilledJob(valid(SpecOrManifest, engine=engine, namespace=target.namespace, spec=spec), notes)
 
 
 async def _specification(text: str) -> dict[str, Any] | None:

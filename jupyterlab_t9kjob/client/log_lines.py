@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import anyio
 
 from ..core.errors import FieldError, NotFound
-from ..core.job import ENDED_PHASES, JobSummary, LogStream
+from ..core.job import JobSummary, LogStream
 from ..core.translation import _, listing
 from ..logs.serving.follow import JobLogs
 from ..logs.serving.model import LogLine
 from ..logs.serving.sources import Anchor
 from .session import Session
+from .waiting import is_over
 
 Part: TypeAlias = list[tuple[LogStream, LogLine]]
 
@@ -58,6 +59,11 @@ class LogChoice:
     since: float | None = None
     pattern: re.Pattern[str] | None = None
     follow: bool = False
+
+    @property
+    def takes_all(self) -> bool:
+        """True if all lines of the wanted streams are wanted, from some line on."""
+        return self.pattern is None and self.since is None
 
     def takes(self, stream: LogStream) -> bool:
         """Return True if a stream is among the wanted ones, which are given by rank or replica."""
@@ -147,19 +153,52 @@ async def read_parts(session: Session, job: JobSummary, choice: LogChoice) -> As
         If the job has no such rank or replica.
     """
     async with session.logs.subscribe(job.id) as logs:
-        reader = _Reader(session, job, choice, logs)
-        async for part in reader.parts():
-            yield part
+        async for part in _Reader(session, job, choice, logs).parts():
+            if not isinstance(part, str):
+                yield part
+
+
+async def read_text(
+    session: Session,
+    job: JobSummary,
+    choice: LogChoice,
+    printed: Callable[[LogStream, LogLine], str],
+    *,
+    bare: bool,
+) -> AsyncIterator[str]:
+    """Yield the wanted lines of a job's log as text, many at a time.
+
+    Parameters
+    ----------
+    session, job, choice
+        As for `read_parts`.
+    printed
+        Returns a line as text, with its end.
+    bare
+        True if the text of a line is `LogLine.text` and nothing else, so that lines need not be read one by one.
+
+    Raises
+    ------
+    NotFound
+        As `read_parts`.
+    """
+    async with session.logs.subscribe(job.id) as logs:
+        async for part in _Reader(session, job, choice, logs, blocks=bare and choice.takes_all).parts():
+            yield part if isinstance(part, str) else "".join([printed(stream, line) for stream, line in part])
 
 
 class _Reader:
-    def __init__(self, session: Session, job: JobSummary, choice: LogChoice, logs: JobLogs) -> None:
-        self._session, self._job, self._choice, self._logs = session, job, choice, logs
-        self._active = job.phase not in ENDED_PHASES
+    """Reads the wanted lines; parts of the log that are wanted as they are come as texts if `blocks` is set."""
+
+    def __init__(
+        self, session: Session, job: JobSummary, choice: LogChoice, logs: JobLogs, *, blocks: bool = False
+    ) -> None:
+        self._session, self._job, self._choice, self._logs, self._blocks = session, job, choice, logs, blocks
+        self._active = not is_over(job, "ended")
         self._position: dict[str, int] = {}
         self._known: set[str] = set()
 
-    async def parts(self) -> AsyncIterator[Part]:
+    async def parts(self) -> AsyncIterator[Part | str]:
         choice = self._choice
         end = self._session.jobs.listen(self._note)
         try:
@@ -185,8 +224,9 @@ class _Reader:
                         break
                 with anyio.move_on_after(1.0):  # The streams are listed anew once a second.
                     await self._logs.wait_for_growth(growth)
-            async for part in self._growth(last=True):
-                yield part
+            if choice.follow or choice.tail is None:
+                async for part in self._growth(last=True):
+                    yield part
         finally:
             end()
 
@@ -197,13 +237,13 @@ class _Reader:
         except NotFound:
             self._active = False
         else:
-            self._active = job.phase not in ENDED_PHASES
+            self._active = not is_over(job, "ended")
         if not self._active:
             await self._logs.refresh()
 
     def _note(self, ident: str, now: JobSummary | None) -> None:
         if ident == self._job.id:
-            self._active = now is not None and now.phase not in ENDED_PHASES
+            self._active = now is not None and not is_over(now, "ended")
 
     def _chosen(self) -> dict[str, LogStream]:
         return {stream.id: stream for stream in self._choice.streams(self._logs.streams, ended=not self._active)}
@@ -231,7 +271,7 @@ class _Reader:
             ),
         )
 
-    async def _first(self, chosen: dict[str, LogStream]) -> AsyncIterator[Part]:
+    async def _first(self, chosen: dict[str, LogStream]) -> AsyncIterator[Part | str]:
         """Yield the lines that exist now, from the wanted one on."""
         choice = self._choice
         self._known = set(chosen)
@@ -247,19 +287,21 @@ class _Reader:
             yield part
 
     async def _tail(self, chosen: dict[str, LogStream]) -> tuple[list[LogLine], dict[str, int]]:
-        """Return the last wanted lines, and the position after them."""
+        """Return the last wanted lines, and the position after them.
+
+        A line without its end is one of them unless it is waited for.
+        """
         choice = self._choice
         wanted, found = choice.tail or 0, list[LogLine]()
+        growing = {ident for ident, stream in chosen.items() if choice.follow and not stream.complete}
         anchor: Anchor = "end"
         after: dict[str, int] | None = None
         while True:
             page = await self._logs.page(list(chosen), anchor, "backward", PAGE_LINES)
+            waits = {line.stream: line.offset for line in page.lines if line.partial and line.stream in growing}
             if after is None:
-                after = dict(page.after)
-                for line in page.lines:
-                    if line.partial:
-                        after[line.stream] = line.offset
-            lines = [line for line in page.lines if not line.partial and self._takes(line)]
+                after = {**page.after, **waits}
+            lines = [line for line in page.lines if line.offset != waits.get(line.stream) and self._takes(line)]
             found = [*lines, *found]
             old = choice.since is not None and page.lines and (page.lines[0].time or 0) < choice.since
             if len(found) >= wanted or page.at_start or old or not page.lines:
@@ -271,10 +313,18 @@ class _Reader:
         recent = choice.since is None or line.time is None or line.time >= choice.since
         return recent and (choice.pattern is None or choice.pattern.search(line.text) is not None)
 
-    async def _growth(self, *, last: bool) -> AsyncIterator[Part]:
+    async def _growth(self, *, last: bool) -> AsyncIterator[Part | str]:
         """Yield the lines after the position; lines without an end only if nothing follows them."""
         while True:
             chosen = self._chosen()
+            only = next(iter(chosen)) if self._blocks and len(chosen) == 1 else None
+            block = await self._logs.block(only, self._position.get(only, 0)) if only is not None else None
+            if only is not None and block is not None:
+                yield block.text
+                self._position = {**self._position, only: block.after}
+                if block.at_end:
+                    return
+                continue
             page = await self._logs.page(list(chosen), self._position, "forward", PAGE_LINES)
             position = dict(page.after)
             part: Part = []

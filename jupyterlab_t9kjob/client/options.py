@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -19,7 +20,7 @@ from ..core.texts.validation import explain
 from ..core.translation import _
 from ..jobs.renaming import renamed
 from ..presets.pointers import is_field, parts_of, put
-from .config_files import config_file
+from .words import config_file, demand_list, mount, processes, secret_variable, toleration, training_runtime
 
 if TYPE_CHECKING:
     from ..launch.model import ScriptOption
@@ -33,8 +34,10 @@ class JobOptions:
 
     Attributes
     ----------
-    name, kernel, image, training_runtime, working_dir, queue
+    name, kernel, image, training_runtime, queue
         As in the form.
+    working_dir
+        Working directory; a relative one is in that of this program.
     args
         Arguments of the script. Options that the form fills in stay, unless they are given here.
     nodes, processes, gpus
@@ -48,7 +51,7 @@ class JobOptions:
     mounts
         Volumes: ``claim:path``, ``claim/folder:path`` or ``claim:path:ro``.
     restarts
-        Restarts of the whole job.
+        Restarts after failures, of the whole job; 0 for none.
     deadline_seconds
         Time after which the job is ended.
     ttl_seconds
@@ -119,6 +122,10 @@ class JobOptions:
     git_history: bool = False
     values: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for name in ("args", "mounts", "config_files", "tolerations", "pull_secrets"):
+            demand_list(name, getattr(self, name))
+
     @property
     def any(self) -> bool:
         """True if a value is given."""
@@ -151,18 +158,19 @@ class JobOptions:
         self._set_cluster_values(document)
         _set_given(document["runtime"], kernel=self.kernel, image=self.image)
         if self.training_runtime is not None:
-            document["runtime"]["training_runtime"] = _training_runtime(self.training_runtime, namespace)
+            document["runtime"]["training_runtime"] = training_runtime(self.training_runtime, namespace)
         _set_given(document["run_policy"], backoff_limit=self.restarts, active_deadline_seconds=self.deadline_seconds)
-        _set_given(document, working_dir=self.working_dir)
+        if self.working_dir is not None:
+            document["working_dir"] = self.working_dir and str(Path(self.working_dir).absolute())
         document["paused"] = document["paused"] or self.paused
-        self._set_size(document)
+        self._set_replicas(document)
         given = [
             *({"name": name, "value": value} for name, value in self.env.items()),
-            *map(_secret, self.secrets.items()),
+            *map(secret_variable, self.secrets.items()),
         ]
         names = {variable["name"] for variable in given}
         document["env"] = [*(each for each in document["env"] if each["name"] not in names), *given]
-        document["mounts"] = [*document["mounts"], *map(_mount, self.mounts)]
+        document["mounts"] = [*document["mounts"], *map(mount, self.mounts)]
         for name, value in self.values.items():
             set_value(document, name, value)
         return valid_spec(document)
@@ -172,7 +180,7 @@ class JobOptions:
         document["labels"] |= self.labels
         document["annotations"] |= self.annotations
         scheduling["node_selector"] |= self.node_selector
-        scheduling["tolerations"] += map(_toleration, self.tolerations)
+        scheduling["tolerations"] += map(toleration, self.tolerations)
         _set_given(scheduling, queue=self.queue, priority_class=self.priority_class, scheduler=self.scheduler)
         _set_given(runtime, pull_policy=self.pull_policy)
         runtime["pull_secrets"] = list(dict.fromkeys([*runtime["pull_secrets"], *self.pull_secrets]))
@@ -181,11 +189,18 @@ class JobOptions:
         if self.shm is not None:
             document["shm"] = {**(document["shm"] or {}), "size_limit": self.shm}
 
-    def _set_size(self, document: dict[str, Any]) -> None:
+    def _set_replicas(self, document: dict[str, Any]) -> None:
         groups = document["replica_specs"]
+        for group in groups:
+            if self.restarts == 0:
+                group["restart_policy"] = "Never"
+            elif self.restarts is not None and group["restart_policy"] == "Never":
+                group["restart_policy"] = "OnFailure"  # Otherwise no replica would use the restarts.
         if self.nodes is not None:
             # Types before the last one, such as a master, keep their number.
             groups[-1]["replicas"] = self.nodes - sum(group["replicas"] for group in groups[:-1])
+            if document["elastic"] and document["elastic"]["expected"] is not None:
+                document["elastic"]["expected"] = self.nodes
         for group in groups:
             resources = group["resources"]
             if self.gpus is not None:
@@ -196,7 +211,7 @@ class JobOptions:
                     resources[part] = {"request": amount, "limit": amount}
         torchrun = document["torchrun"]
         if self.processes is not None:
-            document["torchrun"] = {**(torchrun or {}), "proc_per_node": self.processes}
+            document["torchrun"] = {**(torchrun or {}), "proc_per_node": processes(self.processes)}
         elif self.gpus is not None and torchrun is not None:
             # The form does the same: one process for each GPU, or at most one for each core if there are no GPUs.
             torchrun["proc_per_node"] = "gpu" if self.gpus else min(2, os.cpu_count() or 1)
@@ -204,68 +219,6 @@ class JobOptions:
 
 def _set_given(document: dict[str, Any], **values: Any) -> None:
     document.update({name: value for name, value in values.items() if value is not None})
-
-
-def _training_runtime(word: str, namespace: str) -> dict[str, Any]:
-    """Return the runtime that ``name`` or ``namespace/name`` describes, for a job in a namespace."""
-    prefix, _slash, name = word.rpartition("/")
-    if prefix and namespace and prefix != namespace:
-        raise FieldError(
-            _(
-                "The training runtime {runtime} is in another namespace than the job, which is in {namespace}.",
-                runtime=word[:200],
-                namespace=namespace,
-            ),
-            field="/spec/runtime/training_runtime",
-            hint=_(
-                "A TrainJob can use the runtimes of its own namespace and those of the whole cluster. Submit the job in"
-                " the namespace of the runtime, or choose another runtime."
-            ),
-        )
-    return {"name": name, "in_namespace": bool(prefix)}
-
-
-def _secret(item: tuple[str, str]) -> dict[str, Any]:
-    name, (secret, _colon, key) = item[0], item[1].partition(":")
-    if not secret or not key:
-        raise FieldError(
-            _("The variable {name} names no key of a secret.", name=name),
-            field="/spec/env",
-            hint=_("Write it as NAME=secret:key."),
-        )
-    return {"name": name, "secret": {"name": secret, "key": key}}
-
-
-def _toleration(word: str) -> dict[str, str]:
-    """Return the toleration that a word such as ``dedicated=training:NoSchedule`` describes."""
-    text, _comma, operator = word.partition(",")
-    pair, _colon, effect = text.partition(":")
-    key, equals, value = pair.partition("=")
-    if text == "all":
-        return {"operator": "Exists"}
-    operator = operator or ("Equal" if equals else "Exists")
-    if not key or operator not in ("Equal", "Exists"):
-        raise FieldError(
-            _("“{text}” is no toleration.", text=word[:200]),
-            field="/spec/scheduling/tolerations",
-            hint=_("Write it as key=value:effect, key:effect, key or all."),
-        )
-    given = {"key": key, "operator": operator, "value": value if operator == "Equal" else "", "effect": effect}
-    return {name: part for name, part in given.items() if part}
-
-
-def _mount(word: str) -> dict[str, Any]:
-    """Return the mount that a word such as ``data/imagenet:/data:ro`` describes."""
-    source, _colon, rest = word.partition(":")
-    path, _colon, mode = rest.partition(":")
-    claim, _slash, folder = source.partition("/")
-    if not claim or not path.startswith("/") or mode not in ("", "ro", "rw"):
-        raise FieldError(
-            _("“{volume}” is no volume and path.", volume=word),
-            field="/spec/mounts",
-            hint=_("Write it as claim:/path, claim/folder:/path or claim:/path:ro."),
-        )
-    return {"claim": claim, "mount_path": path, "sub_path": folder or None, "read_only": mode == "ro"}
 
 
 def set_value(document: dict[str, Any], name: str, value: Any) -> None:
@@ -334,9 +287,7 @@ def valid_spec(document: dict[str, Any]) -> JobSpec:
     try:
         return JobSpec.model_validate(document, strict=True)
     except ValidationError as error:
-        problem = explain(error, document)
-        problem.field = f"/spec{problem.field}" if problem.field else None
-        raise problem from None
+        raise explain(error, document, "/spec") from None
 
 
 def with_arguments(filled: Sequence[str], given: Sequence[str], options: Iterable[ScriptOption]) -> list[str]:

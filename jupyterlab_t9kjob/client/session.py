@@ -55,6 +55,8 @@ class Session:
         Longest wait for clusters at the start.
     engine
         The only engine that is needed; None for all.
+    once
+        True if the session ends when the jobs have been read once: changes of jobs are not reported.
 
     Attributes
     ----------
@@ -63,20 +65,26 @@ class Session:
     """
 
     def __init__(
-        self, settings: T9kJobApp, connect_seconds: float = CONNECT_SECONDS, *, engine: str | None = None
+        self,
+        settings: T9kJobApp,
+        connect_seconds: float = CONNECT_SECONDS,
+        *,
+        engine: str | None = None,
+        once: bool = False,
     ) -> None:
         # Following the logs of all own jobs is the work of a process that stays.
         settings.follow_replicas = 0
         self.settings = settings
         self._connect_seconds = connect_seconds
         self.home = settings.home_folder
-        context = EngineContext(self.home, ROOT, self._resolve, _no_kernels, settings)
+        context = EngineContext(self.home, ROOT, self._resolve, _no_kernels, settings, once)
         self.jobs = JobService(Engines(load_engines(context, engine)), settings.patience())
 
     async def __aenter__(self) -> Self:
         try:
             await self.jobs.start()
             await self._connected()
+            await self.jobs.stalls.check()  # a server has looked before it is asked
         except BaseException:
             await self.stop()
             raise

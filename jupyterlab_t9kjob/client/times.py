@@ -1,9 +1,14 @@
-"""Durations and times as a user writes them."""
+"""Durations and times: those that a user writes, and the running time of a job."""
 
 from __future__ import annotations
 
 import re
+import time
 from datetime import datetime
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..core.job import JobSummary
 
 _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
 
@@ -43,3 +48,12 @@ def moment_of(text: str) -> float:
     except (OverflowError, OSError):  # A year that this machine's zone has no rules for.
         raise ValueError(text) from None
     return moment + float(fraction or 0)
+
+
+def ran_seconds(job: JobSummary) -> float | None:
+    """Return the seconds that a job has run up to now, without pauses; None if it has not run."""
+    now = time.time()
+    if job.running_since is not None:
+        return job.ran_seconds + max(0.0, now - job.running_since)
+    # Some engines report only start and end.
+    return job.ran_seconds or (None if job.started_at is None else (job.ended_at or now) - job.started_at)

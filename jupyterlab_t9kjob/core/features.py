@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from .checks import Capability, Check
-from .spec import JobSpec
+from .spec import Entrypoint, JobSpec
 from .translation import Text, _
 
 REMOVED: Final = object()
 
 FEATURES: Final = (
-    "cluster_tensorboard", "config_files", "deadline", "debug", "devices", "diagnostics", "elastic", "exec",
+    "clean_up", "cluster_tensorboard", "config_files", "deadline", "debug", "devices", "diagnostics", "elastic", "exec",
     "extra", "image", "mounts", "pause", "priority", "queue", "replica_types", "replicas", "resource_limits",
     "restart_always", "restarts", "resume", "resume_command", "resume_evicted", "scaling_weight", "scheduling",
     "secrets", "security", "shm", "skip_init", "source", "torchrun", "training_runtime", "ttl",
@@ -114,6 +114,10 @@ def _of_the_job(spec: JobSpec) -> Iterator[Use]:
     if spec.run_policy.active_deadline_seconds is not None:
         field = "/spec/run_policy/active_deadline_seconds"
         yield Use("deadline", field, without={field: None})
+    if spec.run_policy.clean_up != "Unfinished":
+        # An engine without the feature removes the pods that still run, as this value says.
+        field = "/spec/run_policy/clean_up"
+        yield Use("clean_up", field, without={field: "Unfinished"})
     if spec.run_policy.ttl_seconds is not None:
         field = "/spec/run_policy/ttl_seconds"
         yield Use("ttl", field, without={field: None})
@@ -183,6 +187,19 @@ def unsupported(spec: JobSpec, capabilities: Mapping[str, Capability]) -> Iterat
             yield Check(level="hint", code="Ignored", message=reason, field=use.field)
 
 
+def nested_launchers(spec: JobSpec) -> Iterator[Check]:
+    """Yield an error for each command that starts torchrun, in a job whose torchrun is on."""
+    fields = {"/spec/entrypoint/value": spec.entrypoint}
+    for index, group in enumerate(spec.replica_specs):
+        if group.entrypoint is not None:
+            fields[f"/spec/replica_specs/{index}/entrypoint/value"] = group.entrypoint
+    for field, entrypoint in fields.items():
+        if spec.torchrun is not None and spec.debug is None and is_launcher(entrypoint):
+            message = _("torchrun is on, and what it would start is torchrun again.")
+            hint = _("Choose the script as the entrypoint, or turn torchrun off.")
+            yield Check(level="error", code="NestedLauncher", message=message, field=field, hint=hint)
+
+
 def adapt(spec: JobSpec, capabilities: Mapping[str, Capability]) -> tuple[JobSpec, list[Check]]:
     """Return a spec without the features that another engine lacks.
 
@@ -245,3 +262,10 @@ def _change(data: Any, pointer: str, value: Any) -> None:
         del data[key]
     else:
         data[key] = value
+
+
+def is_launcher(entrypoint: Entrypoint) -> bool:
+    """Return True for torchrun itself, as a command or as a module."""
+    if entrypoint.kind == "command":
+        return entrypoint.value.rpartition("/")[2] == "torchrun"
+    return entrypoint.kind == "module" and entrypoint.value in ("torch.distributed.run", "torch.distributed.launch")

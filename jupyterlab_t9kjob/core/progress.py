@@ -74,6 +74,7 @@ class ProgressReader:
     _epoch: _Counter | None = None
     _step: _Counter | None = None
     _step_unit: str = "Step"
+    _counts_from_zero: bool = False
     _metrics: dict[str, float] = field(default_factory=dict)
     _measured: list[tuple[float, float]] = field(default_factory=list)
 
@@ -105,7 +106,7 @@ class ProgressReader:
         bar = _TQDM.search(text)
         metrics = metrics_in(text)
         found = False
-        if bar is not None:
+        if bar is not None and not _PREPARATION.search(text[: bar.start()]):
             self._step = _Counter(int(bar["done"]), int(bar["total"]))
             self._step_unit = "Step"
             found = True
@@ -119,6 +120,7 @@ class ProgressReader:
                 if total is None and self._epoch is not None:
                     counter.total = self._epoch.total
                 self._epoch = counter
+                self._counts_from_zero |= counter.done == 0
                 found = True
             elif total is not None and bar is None:
                 self._step = counter
@@ -136,7 +138,8 @@ class ProgressReader:
             return step if epoch is None else None
         if self._step is None:
             return min(1.0, epoch.done / epoch.total) if epoch.total else None
-        passed = max(0, epoch.done - 1) + (step or 0.0)
+        before = epoch.done if self._counts_from_zero else max(0, epoch.done - 1)
+        passed = before + (step or 0.0)
         return min(1.0, passed / epoch.total) if epoch.total else None
 
     def _measure(self, now: float) -> None:
@@ -245,6 +248,12 @@ def _progress_text(epoch: _Counter | None, step: _Counter | None, *, in_batches:
                 batches=steps,
             )
     return _("Epoch {epoch} of {epochs}, step {step} of {steps}", epoch=done, epochs=total, step=at, steps=steps)
+
+
+def is_last_of_unit(text: Text) -> bool:
+    """Return True if a progress text names the last step of an epoch or a run, after which no step is due."""
+    pairs = (("step", "steps"), ("batch", "batches"))
+    return any(one in text.params and text.params[one] == text.params.get(all_) for one, all_ in pairs)
 
 
 def _step_text(step: _Counter, *, in_batches: bool) -> Text:

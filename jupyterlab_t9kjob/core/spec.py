@@ -319,7 +319,9 @@ class JobSpec(Model):
     annotations: dict[str, str] = Field(default_factory=dict)
     entrypoint: Entrypoint
     args: Annotated[list[PlainText], Field(max_length=10_000)] = Field(default_factory=list)
-    working_dir: PathText | None = None
+    working_dir: PathText | None = Field(
+        None, description="Null for the folder of the script, an empty text for the directory of the image."
+    )
     env: list[EnvVar] = Field(default_factory=list)
     runtime: Runtime = Field(default_factory=Runtime)
     replica_specs: Annotated[list[ReplicaSpec], Field(min_length=1, max_length=64)] = Field(

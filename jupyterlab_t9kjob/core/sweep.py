@@ -65,7 +65,7 @@ class SweepMember(Model):
 def member_of(annotations: Mapping[str, str]) -> SweepMember | None:
     """Return the membership that annotations describe; None if they describe none that can be read."""
     text = annotations.get(ANNOTATION)
-    if text is None:
+    if not text:
         return None
     try:
         return SweepMember.model_validate_json(text)

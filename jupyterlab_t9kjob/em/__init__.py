@@ -1,7 +1,7 @@
 """Records trainings: hyperparameters, metrics, files. It writes what T9k's `t9k.em` writes, and needs no platform.
 
-The package needs the standard library and, to read files, PyYAML. It runs on Python 3.8, alone: it imports nothing
-else of `jupyterlab_t9kjob`.
+The package needs the standard library and, to read files, PyYAML. It runs on Python 3.8, alone: of
+`jupyterlab_t9kjob` it imports only `secret_values`, which its distribution has too.
 
 >>> from jupyterlab_t9kjob import em
 >>> with em.create_run(name="mnist", hparams={"lr": 0.01}) as run:

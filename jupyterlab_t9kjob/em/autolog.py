@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import functools
 import importlib.abc
 import importlib.util
@@ -13,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Callable, NoReturn, Sequence
 
+from ..secret_values import without_secrets
 from .api import create_run
 from .run import Run
 
@@ -57,6 +59,8 @@ def autolog(name: str | None = None, **arguments: Any) -> Run:
 def place_of(tag: str) -> tuple[str, str]:
     """Return the type and the name of the metric for a TensorBoard tag: `train`, `loss` for both of its orders.
 
+    A tag that names no type is of type `train`: each type is a file, and there may be a tag for each layer.
+
     Parameters
     ----------
     tag
@@ -68,7 +72,6 @@ def place_of(tag: str) -> tuple[str, str]:
             return _KINDS[parts[0].lower()], "/".join(parts[1:])
         if parts[-1].lower() in _KINDS:
             return _KINDS[parts[-1].lower()], "/".join(parts[:-1])
-        return parts[0], "/".join(parts[1:])
     return "train", tag
 
 
@@ -101,7 +104,7 @@ def _options(run: Run, result: Any, _parser: Any, *_args: Any, **_kwargs: Any) -
         except (TypeError, ValueError):
             if not callable(value):  # a subcommand's function is no hyperparameter
                 found[key] = str(value)
-    run.hparams.update(found)
+    run.hparams.update(without_secrets(found))
 
 
 def _scalar(
@@ -137,16 +140,34 @@ def _step(step: Any) -> int:
 
 
 def _wrap_exit() -> None:
-    """Make `sys.exit` with an error code end the run as Error. An exception that nobody catches is seen at the exit."""
+    """Make `sys.exit`, `exit` and `quit` with an error code end the run as Error.
+
+    An exception that nobody catches is seen at the exit. `raise SystemExit(…)` is not: Python tells nobody its code.
+    """
     leave = sys.exit
 
     @functools.wraps(leave)
     def wrapped(status: Any = None, /) -> NoReturn:
-        if _run is not None and status not in (None, 0):
-            _run.completes_at_exit = False
+        _note_exit(status)
         leave(status)
 
     sys.exit = wrapped
+    names = vars(sys.modules["__main__"])
+    names.update({name: wrapped for name, value in names.items() if value is leave})  # `from sys import exit`
+    quitter: Any = type(getattr(builtins, "exit", None))
+    if quitter.__module__ == "_sitebuiltins":
+        quit_with = quitter.__call__
+
+        def call(self: Any, code: Any = None) -> None:
+            _note_exit(code)
+            quit_with(self, code)
+
+        quitter.__call__ = call
+
+
+def _note_exit(status: Any) -> None:
+    if _run is not None and status not in (None, 0):
+        _run.completes_at_exit = False
 
 
 def _wrap_writer(module: ModuleType) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
+from ..secret_values import without_secrets
 from .callbacks import base_class, log_by_prefix, plain
 from .run import Run
 
@@ -39,7 +40,7 @@ class EMCallback(_Base):  # type: ignore[misc]
         self._every = int(getattr(trainer, "log_every_n_steps", 0) or 0)
         hparams = getattr(pl_module, "hparams", None)
         if isinstance(hparams, Mapping) and trainer.is_global_zero:
-            self.run.hparams.update(plain(hparams))
+            self.run.hparams.update(without_secrets(plain(hparams)))
 
     def on_train_batch_end(self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int) -> None:
         """Record the metrics of a step as often as Lightning logs.

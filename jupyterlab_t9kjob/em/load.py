@@ -45,8 +45,10 @@ def parse(text: str | bytes) -> Any:
     try:
         _check_depth(text)
         return yaml.load(text, Loader=SafeLoader)  # noqa: S506 (a safe one)
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError) as problem:
+    except (yaml.YAMLError, ValueError) as problem:
         raise ValueError(str(problem)) from None
+    except Exception as problem:  # PyYAML raises any error for a value that does not fit its tag.
+        raise ValueError(repr(problem)) from None
 
 
 def _check_depth(text: str | bytes) -> None:
@@ -158,7 +160,7 @@ def _metric(content: bytes) -> Metric | None:
         value = {str(name): float(number) for name, number in item["value"].items()}
         step, epoch = _number(sequence.get("step")), _number(sequence.get("epoch"))
         time = sequence["timestamp"]
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
         return None
     return Metric(value, step, epoch, None if time is None else str(time))
 

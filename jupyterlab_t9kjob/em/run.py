@@ -26,6 +26,7 @@ PLATFORM = "platform.yaml"
 GIT = "git.yaml"
 LOG = "stdout.log"
 METRICS = "metrics"
+_MOST_OPEN = 64  # files of metrics; the script needs descriptors too
 
 _HUB_KINDS = {"Model": "Model", "Dataset": "Dataset", "Branch": "branch", "Tag": "tag", "Commit": "commit"}
 _JOB_LABELS = {"job": "T9KJOB_NAME", "job-uid": "T9KJOB_UID", "job-request": "T9KJOB_REQUEST"}
@@ -222,8 +223,10 @@ class Run(Asset):
                     warnings.warn(f"Metrics of the run {self._name} can't be written: {problem}", stacklevel=2)
 
     def _writer(self, kind: str) -> MetricFile:
-        """Open the file of a type of metrics; name it in the index."""
+        """Open the file of a type of metrics, and close that which was opened first of many; name it in the index."""
         assert self._folder is not None  # noqa: S101
+        if len(self._writers) >= _MOST_OPEN:
+            self._writers.pop(next(iter(self._writers))).close()
         kind = str(kind)
         path = f"{METRICS}/{file_name(kind)}"
         writer = self._writers[kind] = MetricFile(self._folder / path)

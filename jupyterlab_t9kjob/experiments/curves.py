@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..core.system.disk_threads import DiskSilent, Lane, lane_of, on_disk
 from ..core.translation import Text, _
 from .facts import Chunk
+from .joined import gaps_of, prefixed
 from .library.known import Known
 from .library.library import Library
 from .model import Axis, Curve, Curves, CurvesLeftOut, CurvesRequest, NotFinite, Point, Points
@@ -130,24 +131,26 @@ def curves_of(runs: Sequence[Known], request: CurvesRequest, library: Library) -
         with known.lock:
             library.load(known)
             series = known.log.series.get(metric)
-            complete = known.read
+            whole = known.read and width == request.width and not gaps_of(known)
+            complete = True
             overview = series
             if series is not None and not series.complete and _is_zoomed(request):
                 overview, complete = _from_files(known, metric, series, request, end)
-            points = _points(overview, request) if overview is not None else []
+            line = _line(overview, request) if overview is not None else Line([], [])
         if series is None:
             continue
         # An overview has little more than two samples a pixel, so it is not reduced again.
-        shown = points if len(points) <= 3 * width else reduced(points, width)
+        shown = line if len(line.x) <= 3 * width else reduced(line, width)
         found.append(
             Curve.model_construct(
                 run=known.id,
                 metric=metric,
-                x=[x for x, _y in shown],
-                y=[y for _x, y in shown],
+                x=list(shown.x),
+                y=list(shown.y),
+                means=list(shown.means) if shown.means else None,
                 count=series.count,
                 not_finite=_not_finite(series),
-                truncated=not (complete and known.read and width == request.width),
+                truncated=not (complete and whole),
             )
         )
     for known in runs:
@@ -155,49 +158,80 @@ def curves_of(runs: Sequence[Known], request: CurvesRequest, library: Library) -
     return found
 
 
-def reduced(points: Sequence[tuple[float, float]], width: int) -> list[tuple[float, float]]:
-    """Return points of a curve reduced to the smallest and the largest of each pixel, in the order of appearance.
+class Line(NamedTuple):
+    """The points of a curve, as columns.
+
+    Attributes
+    ----------
+    x, y
+        The points.
+    means, values
+        Mean and number of the values for which each point stands; None if each point is one value.
+    """
+
+    x: Sequence[float]
+    y: Sequence[float]
+    means: Sequence[float] | None = None
+    values: Sequence[float] | None = None
+
+    def at(self, indexes: Iterable[int]) -> Line:
+        """Return some of the points."""
+        kept = list(indexes)
+
+        def some(column: Sequence[float]) -> list[float]:
+            return [column[index] for index in kept]
+
+        return Line(some(self.x), some(self.y), self.means and some(self.means), self.values and some(self.values))
+
+
+def reduced(line: Line, width: int) -> Line:
+    """Return a curve reduced to the smallest and the largest value of each pixel, in the order of appearance.
 
     Consecutive points in one pixel are reduced together, so that steps that go backwards stay as they are.
 
     Parameters
     ----------
-    points
-        Pairs of x and y.
+    line
+        The curve.
     width
         Number of pixels between the smallest and the largest x.
     """
-    if len(points) <= 2 * width:
-        return list(points)
-    xs = [x for x, _y in points]
+    xs = line.x
+    if len(xs) <= 2 * width:
+        return line
     if not math.isfinite(max(xs) - min(xs)):
         xs = [x / 4 for x in xs]  # The range of the points is larger than the largest number.
     least = min(xs)
     scale = width / ((max(xs) - least) or 1.0)
     if not math.isfinite(scale):  # All points are closer to each other than numbers can tell.
         scale = 0.0
-    found: list[tuple[float, float]] = []
+    means = line.means or line.y
+    values = line.values or [1.0] * len(xs)
+    kept: list[int] = []
+    columns: tuple[list[float], list[float]] = [], []
     begin = 0
     for _pixel, group in groupby([min(int((x - least) * scale), width - 1) for x in xs]):
         end = begin + len(list(group))
-        if end - begin <= 2:
-            found += points[begin:end]
-        else:
-            ys = [y for _x, y in points[begin:end]]
-            low, high = ys.index(min(ys)), ys.index(max(ys))
-            found += [points[begin + index] for index in ({low} if low == high else sorted((low, high)))]
+        ys = line.y[begin:end]
+        ends = sorted({ys.index(min(ys)), ys.index(max(ys))})
+        number = sum(values[begin:end])
+        mean = sum(means[index] * (values[index] / number) for index in range(begin, end))
+        for index in ends:
+            kept.append(begin + index)
+            columns[0].append(mean)
+            columns[1].append(number / len(ends))
         begin = end
-    return found
+    return line.at(kept)._replace(means=columns[0], values=columns[1])
 
 
-def _points(series: Series, request: CurvesRequest) -> list[tuple[float, float]]:
+def _line(series: Series, request: CurvesRequest) -> Line:
     """Return the kept points of a metric that are in the range of a request."""
     kept = series.kept
     xs = kept.steps if request.x == "step" else kept.epochs if request.x == "epoch" else kept.times
-    points = list(zip(xs, kept.values, strict=True))
+    line = Line(xs, kept.values, *series.means())
     if _is_zoomed(request):
-        return [point for point in points if _is_inside(point[0], request)]
-    return points if math.isfinite(sum(xs)) else [point for point in points if math.isfinite(point[0])]
+        return line.at(index for index, x in enumerate(xs) if _is_inside(x, request))
+    return line if math.isfinite(sum(xs)) else line.at(index for index, x in enumerate(xs) if math.isfinite(x))
 
 
 def _from_files(known: Known, metric: str, series: Series, request: CurvesRequest, end: float) -> tuple[Series, bool]:
@@ -256,8 +290,7 @@ def chunks_of(known: Known, metric: str, parts: Sequence[Part] | None) -> Iterat
         series = known.log.series.get(metric)
         samples = list(series.samples()) if series is not None else []
         yield Chunk([sample.value for sample in samples], lambda index: samples[index].position)
-    for part in known.parts:
-        prefix = f"{part.folder.name}/" if len(known.parts) > 1 else ""
+    for prefix, part in prefixed(known.parts):
         if metric.startswith(prefix):
             yield from part.source.chunks(part.folder, metric[len(prefix) :], parts)
 

@@ -9,14 +9,19 @@ from typing import Final
 
 from ..contents_paths import ContentsRoot, printable
 from ..core.translation import Text, _
+from .facts import Facts
+from .joined import gaps_of
 from .library.known import Known
+from .library.library import Library
 from .model import Association, FileEntry, Parameter, RunDetail, RunRow
 from .places import Places, artifact_id, place_of
 
 MOST_FILES: Final = 1000
 
 
-def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: ContentsRoot, places: Places) -> RunDetail:
+def detail_of(
+    known: Known, row: RunRow, same_job: Sequence[Known], root: ContentsRoot, places: Places, library: Library
+) -> RunDetail:
     """Return a run in full (blocking).
 
     Parameters
@@ -31,6 +36,8 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
         The contents root.
     places
         Finds artifacts.
+    library
+        The library that the run is of.
     """
     facts = known.facts
     assert facts is not None  # noqa: S101
@@ -47,6 +54,7 @@ def detail_of(known: Known, row: RunRow, same_job: Sequence[Known], root: Conten
         inputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("input", ())],
         outputs=[association_of(entry, known.folder, root, places) for entry in facts.associations.get("output", ())],
         sources=_sources(known),
+        problems=_problems(known, facts, library),
         attempts=[each.id for each in oldest_first],
     )
 
@@ -133,6 +141,14 @@ def _sources(known: Known) -> dict[str, Text]:
             "wandb": _("From the files of W&B"),
         }.get(known.source.origin, _("From TensorBoard event files"))
         found = {"parameters": files, "metrics": files, "environment": files}
-    for problem in known.facts.problems if known.facts else ():
-        found[problem.partition(":")[0]] = _("The file can't be read: {problem}.", problem=problem)
+    return found
+
+
+def _problems(known: Known, facts: Facts, library: Library) -> list[Text]:
+    """Return what could not be read of a run."""
+    found = [_("The file can't be read: {problem}.", problem=problem) for problem in facts.problems]
+    with known.lock:
+        library.load(known)
+        found += gaps_of(known)
+    library.unload(known)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -26,6 +27,8 @@ class Facts:
         Plain values by name.
     associations
         Inputs and outputs: kind, name, and the folder or id that the file names.
+    partial
+        True if the run has more files than are read.
     row
         JSON of the facts that the table shows; empty until they are shown. Facts are not changed after that.
     """
@@ -44,6 +47,7 @@ class Facts:
     git: dict[str, Any] = field(default_factory=dict)
     associations: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    partial: bool = False
     row: str = ""
 
     def stored(self) -> dict[str, Any]:
@@ -52,7 +56,7 @@ class Facts:
         return {
             name: value
             for name, value in values.items()
-            if name in ("origin", "name") or value not in (None, "", [], {})
+            if name in ("origin", "name") or (value is not False and value not in (None, "", [], {}))
         }
 
 
@@ -67,7 +71,7 @@ class MetricLog:
     series
         The metrics by name.
     unreadable
-        Number of items that could not be read.
+        Number of items that could not be read, or of event files that could not be read to their end.
     """
 
     offsets: dict[str, int] = field(default_factory=dict)
@@ -167,6 +171,14 @@ class Source(Protocol):
             Parts of the files to read; None to read all.
         """
         ...
+
+
+def is_folder(path: Path) -> bool:
+    """Return True for a folder that is no link: what is behind a link is no part of a run (blocking)."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError:
+        return False
 
 
 def read_part(path: Path, offset: int, most: int = PART_BYTES) -> bytes:

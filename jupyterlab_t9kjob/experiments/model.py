@@ -188,6 +188,7 @@ class RunDetail(Model):
         default_factory=list, description="The newest 200 checkpoints of the job, newest first, with their own sizes."
     )
     sources: dict[str, Text] = Field(default_factory=dict, description="Where each part comes from.")
+    problems: list[Text] = Field(default_factory=list, description="What could not be read of the run.")
     attempts: list[str] = Field(default_factory=list, description="Ids of all runs of the same job, oldest first.")
 
 
@@ -217,9 +218,12 @@ class Curve(Model):
     metric: str
     x: list[float]
     y: Numbers
+    means: Numbers | None = Field(
+        None, description="Means of the values for which the points stand; null if each point is one value."
+    )
     count: int = Field(description="Number of points in the file.")
     not_finite: NotFinite = Field(default_factory=NotFinite)
-    truncated: bool = Field(False, description="True if the file was not read to its end, or the width was reduced.")
+    truncated: bool = Field(False, description="True if parts of the files were not read, or the width was reduced.")
 
 
 class CurvesLeftOut(Model):

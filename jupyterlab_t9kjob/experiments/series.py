@@ -142,7 +142,7 @@ class Series:
     """A metric, to which values are added as they are read.
 
     Values are put into buckets of `size` consecutive values. A bucket keeps its smallest and its largest value in the
-    order of appearance. If there are too many buckets, neighbours are joined.
+    order of appearance, and the sum of its values. If there are too many buckets, neighbours are joined.
 
     Attributes
     ----------
@@ -150,6 +150,8 @@ class Series:
         Number of samples of each bucket: 0 without a finite value, at most 2.
     kept
         The samples of all buckets.
+    sums, finite
+        Sum and number of the finite values of each bucket. Empty while a bucket is one value.
     parts
         Parts of files with the values; empty if they are not known.
     most
@@ -166,6 +168,8 @@ class Series:
     size: int = 1
     lengths: bytearray = field(default_factory=bytearray)
     kept: Samples = field(default_factory=Samples)
+    sums: array[float] = field(default_factory=lambda: array("d"))
+    finite: array[float] = field(default_factory=lambda: array("d"))
     parts: list[Part] = field(default_factory=list)
     most: int = MOST_BUCKETS
 
@@ -177,6 +181,14 @@ class Series:
     def samples(self) -> Iterator[Sample]:
         """Return the kept values in the order of appearance."""
         return map(self.kept.at, range(len(self.kept)))
+
+    def means(self) -> tuple[list[float] | None, list[float] | None]:
+        """Return mean and number of the values for which each kept one stands; None if each is one value."""
+        if self.size == 1:
+            return None, None
+        buckets = list(zip(self.lengths, self.sums, self.finite, strict=True))
+        means = [total / finite for length, total, finite in buckets for _sample in range(length)]
+        return means, [finite / length for length, _total, finite in buckets for _sample in range(length)]
 
     def note(self, part: Part) -> None:
         """Note where the next values are, before they are added. Small parts that follow each other are joined."""
@@ -216,9 +228,15 @@ class Series:
                 if taken:
                     continue
             taken = min(self.size - filled, len(values) - at)
-            kept = self._extremes(values[at : at + taken], at, locate)
+            part = values[at : at + taken]
+            kept = self._extremes(part, at, locate)
             if filled:
                 kept = _outermost((*self._pop(), *kept))
+            elif self.size > 1:
+                self.sums.append(0.0)
+                self.finite.append(0.0)
+            if self.size > 1:
+                self._add_up(part)
             self.lengths.append(len(kept))
             for sample in kept:
                 self.kept.append(sample)
@@ -236,6 +254,8 @@ class Series:
         rows = numpy.frombuffer(values, values.typecode)[at : at + taken].reshape(buckets, self.size)
         if not numpy.isfinite(rows).all():
             return 0
+        self.sums.frombytes(rows.sum(1, "d").tobytes())
+        self.finite.extend([float(self.size)] * buckets)
         ends = numpy.stack((rows.argmin(1), rows.argmax(1)), 1)
         ends.sort(1)
         ends += numpy.arange(buckets)[:, None] * self.size
@@ -279,6 +299,12 @@ class Series:
                 else:
                     self.high = sample
 
+    def _add_up(self, values: Sequence[float]) -> None:
+        """Add values to the sum of the last bucket."""
+        numbers = values if math.isfinite(sum(values)) else [value for value in values if math.isfinite(value)]
+        self.sums[-1] += sum(numbers)
+        self.finite[-1] += len(numbers)
+
     def _pop(self) -> list[Sample]:
         """Remove the last bucket and return its samples."""
         begin = len(self.kept) - self.lengths.pop()
@@ -315,6 +341,11 @@ class Series:
     def _halve(self) -> None:
         """Join each two buckets; the last one may be filled in part."""
         old, lengths = self.kept, self.lengths
+        if self.size == 1:
+            each = iter(old.values)
+            self.sums = array("d", (next(each) if length else 0.0 for length in lengths))
+            self.finite = array("d", list(lengths))
+        self.sums, self.finite = _paired(self.sums), _paired(self.finite)
         self.kept, self.lengths = Samples(), bytearray()
         values, begin = old.values, 0
         for first in range(0, len(lengths), 2):
@@ -328,6 +359,11 @@ class Series:
             self.lengths.append(len(wanted))
             begin = end
         self.size *= 2
+
+
+def _paired(numbers: array[float]) -> array[float]:
+    """Return the sums of each two numbers, and the last one of an odd number of them."""
+    return array("d", (sum(numbers[at : at + 2]) for at in range(0, len(numbers), 2)))
 
 
 @cache
@@ -359,25 +395,3 @@ def _outermost(samples: tuple[Sample, ...]) -> tuple[Sample, ...]:
     low = min(samples, key=lambda sample: sample.value)
     high = max(samples, key=lambda sample: sample.value)
     return (low,) if low is high else (low, high) if low.number < high.number else (high, low)
-
-
-def small_curve(series: Series, most: int = 44) -> list[float]:
-    """Return at most `most` values of a metric, reduced by extremes, for a curve in a table.
-
-    Parameters
-    ----------
-    series
-        The metric.
-    most
-        Largest number of values.
-    """
-    values = series.kept.values
-    if len(values) <= most:
-        return values.tolist()
-    found: list[float] = []
-    groups = most // 2
-    for number in range(groups):
-        part = values[len(values) * number // groups : len(values) * (number + 1) // groups]
-        low, high = min(part), max(part)
-        found += [low, high] if part.index(low) < part.index(high) else [high, low]
-    return found

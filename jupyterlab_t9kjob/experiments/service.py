@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from ..contents_paths import ContentsRoot, outside
-from ..core.errors import JobError, NotFound
+from ..contents_paths import ContentsRoot
+from ..core.errors import JobError
 from ..core.job import Checkpoints, JobSummary
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
@@ -23,6 +23,7 @@ from .curves import curves_on_disks, values_of
 from .detail import detail_of
 from .library.known import Known, is_active
 from .library.library import Library
+from .lookup import Lookup
 from .model import (
     Curves,
     CurvesRequest,
@@ -39,7 +40,6 @@ from .model import (
 )
 from .notes import Note, Notes
 from .of_jobs.runs import JobRuns
-from .places import real_folders
 from .rows import Cells, Rows
 from .status import Jobs, status_of
 from .table import columns_of, metrics_of, unreadable_of
@@ -76,25 +76,36 @@ class Experiments:
         Directory of the extension's records.
     cache
         Folder on this machine for the index of runs; None to keep it in memory.
+    job_root
+        Folder to which the paths of the jobs are relative; None for the contents root.
     """
 
-    def __init__(self, root: ContentsRoot, jobs: JobService, home: Path, cache: Path | None = None) -> None:
+    def __init__(
+        self,
+        root: ContentsRoot,
+        jobs: JobService,
+        home: Path,
+        cache: Path | None = None,
+        *,
+        job_root: Path | None = None,
+    ) -> None:
         self.root = root
         self._jobs = jobs
         self.library = Library(root, cache)
         self.notes = Notes(home)
-        self.job_runs = JobRuns(jobs, self.library, root)
+        self.job_runs = JobRuns(jobs, self.library, root, job_root)
+        self.lookup = Lookup(root, self.library, self.job_runs)
         self._watches: dict[Path, asyncio.Task[None]] = {}
         self._asked: dict[Path, float] = {}
         self._states: dict[str, tuple[str, str | None]] = {}
 
     async def stop(self) -> None:
-        """End the watches."""
+        """End the watches and searches."""
         tasks = list(self._watches.values())
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.to_thread(self.library.close)
+        await asyncio.gather(*tasks, self.lookup.stop(), return_exceptions=True)
+        await self.library.stop()
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -110,7 +121,7 @@ class Experiments:
         metrics, curves
             Metrics whose summaries and small curves are wanted.
         """
-        top = await self.folder(folder)
+        top = await self.lookup.folder(folder)
         self._watch(top)
         library = self.library
         if revision < 0 and library.area(top).searched_at is None:
@@ -135,7 +146,7 @@ class Experiments:
         metrics
             Metrics whose summaries are wanted.
         """
-        top = await self.folder(folder)
+        top = await self.lookup.folder(folder)
         await self.library.search(top)
         await self.job_runs.update()
         self.library.area(top).current = True
@@ -143,7 +154,8 @@ class Experiments:
 
     def _table(self, top: Path, revision: int, metrics: list[str], curves: list[str], jobs: Jobs) -> bytes:
         library = self.library
-        current = library.revision
+        current, area = library.revision, library.area(top)
+        scanning = area.searching or not area.current  # Runs may be stored while their cells are collected.
         complete = not library.first_revision <= revision <= current
         below = library.below(top)
         readable = [known for known in library.shown(top) if known.facts is not None]
@@ -151,13 +163,12 @@ class Experiments:
         shown = [known for known in readable if complete or known.revision > revision]
         cells = [self._cells(name, shown, curve=name in curves) for name in names]
         rows = Rows(lambda known: self._job(known, jobs), self.notes.all(), cells)
-        area = library.area(top)
         unreadable = unreadable_of(library, self.root, top, below)
         gone = [] if complete else list(library.removed.items())
         table = RunTable.model_construct(
             revision=current,
             complete=complete,
-            scanning=area.searching or not area.current,
+            scanning=scanning,
             runs=[],
             removed=[
                 ident
@@ -181,13 +192,14 @@ class Experiments:
 
     async def run(self, ident: str) -> RunDetail:
         """Return a run in full."""
-        known = await self.known(ident)
+        known = await self.lookup.known(ident)
         if known.has_files:
             await self.library.refresh([known])
         jobs = Jobs(await self._jobs.jobs())
         row = await asyncio.to_thread(self._row, known, jobs)
         same = [each for each in self.library.runs.values() if row.job and self._job_id(each, jobs) == row.job.id]
-        detail = await on_disk(known.folder, detail_of, known, row, same, self.root, await self.job_runs.places())
+        places = await self.job_runs.places()
+        detail = await on_disk(known.folder, detail_of, known, row, same, self.root, places, self.library)
         if row.job is not None:
             found = await self._checkpoints(row.job.id)
             if found.newest is not None:
@@ -215,7 +227,7 @@ class Experiments:
         request
             The changes.
         """
-        known = await self.known(ident)
+        known = await self.lookup.known(ident)
 
         def change(note: Note) -> Note:
             return Note(
@@ -242,21 +254,17 @@ class Experiments:
         limit
             Largest number of values.
         """
-        known = await self.known(ident)
+        known = await self.lookup.known(ident)
         return await on_disk(known.folder, values_of, known, metric, first, limit, self.library)
 
     async def curves(self, request: CurvesRequest) -> Curves:
         """Return curves of several runs. Runs that are gone are left out."""
-        return await curves_on_disks(await self._found(request.runs), request, self.library)
+        return await curves_on_disks(await self.lookup.found(request.runs), request, self.library)
 
     async def values_at(self, request: ValuesAtRequest) -> ValuesAt:
         """Return values of metrics at a step."""
-        runs = {known.id: known for known in await self._found(request.runs)}
+        runs = {known.id: known for known in await self.lookup.found(request.runs)}
         return await values_at_steps([runs.get(ident) for ident in request.runs], request.metrics, self.library)
-
-    async def _found(self, idents: Sequence[str]) -> list[Known]:
-        """Return the runs that exist."""
-        return [known for ident in dict.fromkeys(idents) if (known := await self._find(ident)) is not None]
 
     async def remove(self, request: RemoveRuns, find_artifact: FindTarget) -> Removal:
         """Delete the folders of runs and artifacts; or return what would be deleted.
@@ -271,10 +279,10 @@ class Experiments:
         runs: list[Known] = []
         targets: list[removal.Target] = []
         for ident in dict.fromkeys(request.ids):
-            known = await self._find(ident)
+            known = await self.lookup.find(ident)
             target = await find_artifact(ident) if known is None else None
             if target is None:
-                known = known or await self.known(ident)
+                known = known or await self.lookup.known(ident)
                 if known.path is None:
                     raise removal.refusal(known.folder if known.outside else None)
                 runs.append(known)
@@ -287,49 +295,6 @@ class Experiments:
             return await on_disk(folders, removal.removed, targets)
         finally:
             await self.library.refresh(runs)
-
-    # -- lookup -------------------------------------------------------------------------------------------------------
-
-    async def folder(self, path: str) -> Path:
-        """Return the folder of a contents path.
-
-        Raises
-        ------
-        FieldError
-            If it leads out of the root, also by a link.
-        NotFound
-            If there is no such folder.
-        """
-        top = self.root.disk(path, "/folder")
-        real, base, exists = await on_disk(top, real_folders, top, self.root.folder)
-        if not real.is_relative_to(base):
-            raise outside(path, self.root.folder, "/folder", real)
-        if not exists:
-            raise NotFound(_("There is no folder {path}.", path=path), code="NoSuchFolder")
-        return self.root.folder / real.relative_to(base)
-
-    async def known(self, ident: str) -> Known:
-        """Return a run by its id.
-
-        Raises
-        ------
-        NotFound
-            If there is no such run.
-        """
-        found = await self._find(ident)
-        if found is None:
-            raise NotFound(
-                _("There is no run with this id."), code="NoSuchRun", hint=_("It may have been deleted or moved.")
-            )
-        return found
-
-    async def _find(self, ident: str) -> Known | None:
-        """Return a run by its id; the whole root is searched first if nothing was searched yet."""
-        known = self.library.by_id.get(ident)
-        if known is None and not self.library.areas:
-            await self.library.search(self.root.folder)
-            known = self.library.by_id.get(ident)
-        return known if known is not None and known.facts is not None else None
 
     def _row(self, known: Known, jobs: Jobs) -> RunRow:
         names, _counts = metrics_of([known], [])
@@ -366,11 +331,11 @@ class Experiments:
                     await self.library.check(top, rolling)
                 await self._publish_states(top)
                 await self.job_runs.update()
-            except Exception:
+                if not self.library.area(top).current:
+                    self.library.area(top).current = True
+                    self.library.publish()
+            except Exception:  # The folder does not count as searched before a round succeeds.
                 log.exception("The runs below %s could not be read.", top)
-            if not self.library.area(top).current:
-                self.library.area(top).current = True
-                self.library.publish()
             rolling += 1
             await asyncio.sleep(LOOK_SECONDS)
 

@@ -23,9 +23,9 @@ from ..core.engine.options import HasResources
 from ..core.job import Event, Job, ManifestView, Replica
 from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
-from ..core.manifests.convert import LAST_APPLIED, without_copies
-from ..core.manifests.leaks import MASK, is_secret, masked
+from ..core.manifests.leaks import masked
 from ..core.manifests.names import SPEC
+from ..core.manifests.own_fields import LAST_APPLIED, without_copies
 from ..core.resources import Samples, SampleSpan
 from ..core.system.zip_stream import Sink
 from ..core.translation import STORED
@@ -34,6 +34,7 @@ from ..logs.serving.sources import open_log, size_of
 from ..logs.storage import cuts
 from ..logs.storage.index import RECORD
 from ..resources.storage.blocks import columns_block, frame_block
+from ..secret_values import MASK, is_secret
 from .engine_answers import manifest_of
 from .engines import Engines
 from .service import JobService

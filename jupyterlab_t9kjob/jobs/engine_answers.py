@@ -6,6 +6,7 @@ import logging
 import shlex
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..core.capacity import Capacity, NodeList, QueueList
 from ..core.checks import Preview
@@ -27,9 +28,11 @@ from ..core.errors import FieldError, NotFound, Unavailable
 from ..core.features import unsupported
 from ..core.job import Event, ManifestView
 from ..core.manifests import KINDS
-from ..core.manifests.schema import KindSchema, bundled_schema
 from ..core.spec import JobSpec
 from ..core.translation import _
+
+if TYPE_CHECKING:
+    from ..core.manifests.schema import KindSchema
 
 log = logging.getLogger(__name__)
 
@@ -120,6 +123,8 @@ async def manifest_schema_of(engine: Engine) -> KindSchema:
     form = KINDS.get(engine.facts.manifest_kind or "")
     if form is None:
         raise NotFound(_("Jobs on {engine} have no manifests.", engine=engine.label), code="NoManifest")
+    from ..core.manifests.schema import bundled_schema
+
     return bundled_schema(form)
 
 

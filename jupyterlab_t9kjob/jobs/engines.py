@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.capacity import Capacity, NodeList, QueueList
 from ..core.checks import Preview
@@ -28,7 +28,6 @@ from ..core.engine.protocol import Edited, Engine, Listener
 from ..core.errors import FieldError, NotFound
 from ..core.job import parse_job_id
 from ..core.lab import Lab
-from ..core.manifests.schema import KindSchema
 from ..core.spec import JobSpec
 from ..core.translation import Text, _, listing
 from ..engines.unavailable import UnavailableEngine
@@ -42,6 +41,9 @@ from .engine_answers import (
     queues_of,
     volumes_of,
 )
+
+if TYPE_CHECKING:
+    from ..core.manifests.schema import KindSchema
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final, get_args
 
-from ..core.job import JobSummary
+from ..core.errors import BadRequest
+from ..core.job import JobSummary, Phase
+from ..core.translation import _, listing
+
+PHASES: Final[tuple[str, ...]] = get_args(Phase)
 
 
 @dataclass(frozen=True)
@@ -19,12 +24,24 @@ class Query:
         Phases of the jobs; empty for all.
     deleted
         True to include the records of deleted jobs.
+
+    Raises
+    ------
+    BadRequest
+        If there is no such phase.
     """
 
     name: str | None = None
     phases: frozenset[str] = frozenset()
     engine: str | None = None
     deleted: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := self.phases.difference(PHASES):
+            raise BadRequest(
+                _("There is no phase {phase}.", phase=repr(min(unknown)[:40])),
+                hint=_("The phases are {phases}.", phases=listing(PHASES)),
+            )
 
     def takes(self, job: JobSummary) -> bool:
         """Return True if the list includes a job."""

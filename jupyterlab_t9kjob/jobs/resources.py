@@ -101,7 +101,7 @@ def _view(version: str, samples: Samples, span: SampleSpan, by: By, job: Job) ->
     if known is None:
         view.rows = rows_of(samples, Reduced(), Reduced(), by)
         return view
-    whole = reduce(samples.tiers, known[0], known[1], WHOLE_POINTS, lambda column: column.kind == "job")
+    whole = reduce(samples.tiers, known[0], known[1], WHOLE_POINTS)
     first = known[0] if span.first is None else max(span.first, known[0])
     last = known[1] if span.last is None else min(span.last, known[1])
     reduced = reduce(samples.tiers, first, max(first, last), span.points)

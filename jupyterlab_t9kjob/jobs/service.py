@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from ..core.engine.protocol import Edited, Engine, Listener
@@ -15,13 +16,15 @@ from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
 from ..core.spec import JobSpec, numbered
 from ..core.translation import _
-from ..logs.serving.mirror import LogMirror
 from .admission import Admission, Admit, finished
 from .engine_answers import events_of, manifest_of
 from .engines import Engines, all_of, no_job
 from .query import Query
 from .renaming import renamed
 from .stalls import Patience, StallWatch
+
+if TYPE_CHECKING:
+    from ..logs.serving.mirror import LogMirror
 
 Summary = TypeVar("Summary", bound=JobSummary)
 
@@ -44,8 +47,13 @@ class JobService:
     def __init__(self, engines: Engines, patience: Patience | None = None) -> None:
         self.engines = engines
         self.stalls = StallWatch(engines, patience)
-        self._mirror = LogMirror()
         self._creating: dict[tuple[str, str], asyncio.Task[Job]] = {}
+
+    @cached_property
+    def _mirror(self) -> LogMirror:
+        from ..logs.serving.mirror import LogMirror
+
+        return LogMirror()
 
     async def start(self) -> None:
         """Start all engines."""

@@ -19,6 +19,7 @@ from ..core.engine.options import HasEvents, KnowsOutput
 from ..core.engine.protocol import Listener
 from ..core.errors import JobError
 from ..core.job import JobSummary, Stall
+from ..core.progress import is_last_of_unit
 from ..core.system.tasks import spawn
 from .engines import Engines
 
@@ -31,7 +32,7 @@ LONGEST_STEPS: Final = 10.0
 """A step is too long if it takes this many times the median of the steps before it."""
 KEPT_STEPS: Final = 100
 FEWEST_STEPS: Final = 3
-"""Measured steps before the median counts; until then a job is judged by its output."""
+"""Measured steps before the median counts. Until then, and after the last step of an epoch, output counts."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,9 @@ class _Watched:
 
     @property
     def measured(self) -> bool:
-        """True if enough steps were measured to judge the job by them."""
-        return len(self.steps) >= FEWEST_STEPS
+        """True if enough steps were measured to judge the job by them, and a step is due."""
+        progress = self.summary.progress if self.summary is not None else None
+        return len(self.steps) >= FEWEST_STEPS and not (progress is not None and is_last_of_unit(progress.text))
 
 
 class StallWatch:

@@ -21,7 +21,7 @@ from .notebook_checks import notebook_checks, unreadable_cell
 from .notebooks.installs import Brought, brought
 from .option_checks import missing_options, repeated_options, unread_options
 from .options.interpreter.modules import is_module
-from .scripts.distributions import distributions_of
+from .scripts.packages import distributions_of
 from .scripts.source_text import SourceError
 from .source_file import Source
 from .training_checks import JobPlace, absolute_paths, training_checks, unseen_here

@@ -68,7 +68,7 @@ class Launched:
         return spec.model_copy(
             update={
                 "entrypoint": entrypoint,
-                "args": [*line.args, *self._log_options(spec.args)],
+                "args": self._with_filled(spec.args),
                 "working_dir": self._working_dir(spec.working_dir),
                 "env": [*spec.env, *(EnvVar(name=name, value=value) for name, value in line.env.items())],
                 "torchrun": torchrun.model_copy(update=changes),
@@ -76,11 +76,20 @@ class Launched:
             }
         )
 
-    def _log_options(self, args: list[str]) -> list[str]:
-        """Return the filled arguments for the log directory, without those that the command gives itself."""
-        given = {word.partition("=")[0] for word in self.line.args}
-        pairs = zip(args[::2], args[1::2], strict=False)
-        return [word for flag, value in pairs if flag not in given for word in (flag, value)]
+    def _with_filled(self, filled: list[str]) -> list[str]:
+        """Return the command's arguments with the filled ones, such as the log directory, that it does not give."""
+        args = self.line.args
+        end = args.index("--") if "--" in args else len(args)
+        given = {word.partition("=")[0] for word in args[:end]}
+        added: list[str] = []
+        is_new = True
+        for word in filled:
+            name, sign, _value = word.partition("=")
+            if sign or word.startswith("-"):  # else it is the value of the option before
+                is_new = name not in given
+            if is_new:
+                added.append(word)
+        return [*args[:end], *added, *args[end:]]
 
     def _working_dir(self, folder: str | None) -> str | None:
         """Return the notebook's folder as the job sees it; `folder` is the script's."""
@@ -101,7 +110,7 @@ class Launched:
             found.append(Check(level="hint", code="LaunchOptions", message=message))
         if self.line.variables:
             message = _(
-                "The command of cell {cell} contains variables of the notebook: {variables}.",
+                "The command of cell {cell} contains parts that the notebook or a shell would replace: {variables}.",
                 cell=self.cell,
                 variables=listing(self.line.variables),
             )

@@ -7,6 +7,7 @@ from ..core.job import Fix
 from ..core.spec import JobSpec
 from ..core.translation import _, _n
 from .notebooks.arguments import CELLS, with_cells
+from .notebooks.magics import INSTALL
 from .notebooks.notebook import Cell
 from .scripts.source_text import FIELD
 from .source_file import Source
@@ -98,7 +99,7 @@ def _commands(spec: JobSpec, source: Source) -> list[Check]:
     if source.converted is None or source.script.launch is not None:
         return []
     lines = source.converted.code.split("\n")
-    commands = [line for line in source.converted.commands if "_t9kjob.pip('install" not in lines[line - 1]]
+    commands = [line for line in source.converted.commands if not INSTALL.match(lines[line - 1])]
     if not commands or spec.torchrun is None or (spec.torchrun.proc_per_node == 1 and spec.total_replicas == 1):
         return []
     message = _("Every process runs the notebook's commands (!, %, %%), as it runs its code.")

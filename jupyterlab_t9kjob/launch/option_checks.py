@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from ..core.checks import Check
@@ -9,6 +10,7 @@ from ..core.spec import JobSpec
 from ..core.translation import Text, _, sentences
 from .model import ScriptOption
 from .options.resume import resume_option
+from .options.values import words_after
 from .source_file import Source
 
 MAX_UNREAD: Final = 10
@@ -89,7 +91,7 @@ def repeated_options(spec: JobSpec, source: Source) -> list[Check]:
     option_of = {
         flag: option
         for option in source.script.info.options
-        if not option.repeatable and _is_of_command(option, spec.args)
+        if not option.repeatable and is_of_command(option, spec.args)
         for flag in (*option.flags, *([option.off_flag] if option.off_flag else []))
     }
     seen: set[str] = set()
@@ -117,17 +119,13 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
     args
         Arguments of the job.
     """
-    options = [option for option in options if _is_of_command(option, args)]
+    options = [option for option in options if is_of_command(option, args)]
     known = {flag for option in options for flag in option.flags}
-    takes_value = {flag for option in options if option.kind != "flag" for flag in option.flags}
-    values_of_flags = sum(1 for argument in args if argument in takes_value)
-    assigned = {flag for option in options if option.syntax == "assignment" for flag in option.flags}
-    words = [word for word in args if not word.startswith("-") and word.partition("=")[0] not in assigned]
-    loose = len(words) - values_of_flags
+    loose = _positional_words(options, args)
     result: list[ScriptOption] = []
     for option in options:
         if not option.flags and option.required:
-            loose -= 1
+            loose -= option.items or 1
         given = any(_may_name(word, option.flags, known) for word in args) if option.flags else loose >= 0
         # An option under a condition may not exist in this run, such as one for an older version of torch.
         if option.required and option.condition is None and not given:
@@ -135,8 +133,32 @@ def unfilled(options: list[ScriptOption], args: list[str]) -> list[ScriptOption]
     return result
 
 
-def _is_of_command(option: ScriptOption, args: list[str]) -> bool:
-    """Return True if an option belongs to no subcommand, or to the one that the arguments choose."""
+def _positional_words(options: list[ScriptOption], args: Sequence[str]) -> int:
+    """Return how many words of the arguments are positional arguments."""
+    option_of = {flag: option for option in reversed(options) for flag in option.flags}
+    end = args.index("--") if "--" in args else len(args)
+    count, at = len(args[end + 1 :]), 0
+    while at < end:
+        name, sign, _value = args[at].partition("=")
+        option = option_of.get(name)
+        if option is None:
+            count += not name.startswith("-")
+        elif not sign:
+            at += words_after(option, args[at + 1 : end])
+        at += 1
+    return count
+
+
+def is_of_command(option: ScriptOption, args: Sequence[str]) -> bool:
+    """Return True if an option belongs to no subcommand, or to the one that the arguments choose.
+
+    Parameters
+    ----------
+    option
+        The option.
+    args
+        Arguments of the job.
+    """
     return option.command is None or set(option.command.split()) <= set(args)
 
 

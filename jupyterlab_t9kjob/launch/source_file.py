@@ -214,7 +214,8 @@ def _notebook(path: Path, api: str, data: bytes, workspace: Workspace, args: lis
         source.error = error
     info = source.script.info
     taken = {flag for option in info.options for flag in option.flags}
-    info.options = [*notebook.options(taken, source.converted), *info.options]
+    notebook.parameters = notebook.parameters.without(taken)
+    info.options = [*notebook.options(source.converted), *info.options]
     return source
 
 

@@ -12,7 +12,7 @@ from ..core.spec import JobSpec
 from ..core.translation import _
 from .model import ScriptOption
 from .scripts.training.finding import Finding
-from .scripts.training.paths import absolute_path
+from .scripts.training.paths import absolute_path, names_key
 from .source_file import Source
 
 MOST_WORKERS = 10**6
@@ -312,7 +312,7 @@ def _path(_spec: JobSpec, source: Source, place: JobPlace, finding: Finding) -> 
 def _option_paths(spec: JobSpec, source: Source, place: JobPlace) -> Iterator[Check]:
     for option in source.script.info.options:
         value = option.value_in(spec.args)
-        if value is None or value not in place.unseen or option.kind == "choice":
+        if value is None or value not in place.unseen or option.kind == "choice" or names_key(option.dest):
             continue
         flag = _flag(option)
         message = _("{option} is {path}, which the job does not see.", option=flag, path=value)

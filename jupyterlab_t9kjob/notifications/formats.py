@@ -11,6 +11,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -21,10 +22,13 @@ from .messages import Message
 from .model import Service
 
 SERVICE_NAMES: dict[Service, str] = {"slack": "Slack", "feishu": "Feishu", "dingtalk": "DingTalk", "json": "Webhook"}
-MOST_VERBATIM = 500
 
 _FEISHU_KEY, _FEISHU_ADDRESS, _FEISHU_KEYWORD = 19021, 19022, 19024
 _DINGTALK_REFUSED = 310000
+_MOST_SLACK = 2900
+"""Characters of a text in a block; Slack refuses more than 3000."""
+_SLACK_MENTION = re.compile(r"<(@[UW][A-Z0-9]+|!subteam\^S[A-Z0-9]+|!here|!channel|!everyone)>")
+_SLACK_MEMBER = re.compile(r"@?([UW](?=[A-Z]*[0-9])[A-Z0-9]{7,})")
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Refused:
     sentence, hint
         What happened, and what the user can do.
     verbatim
-        The service's words.
+        The service's words in full; they may contain secrets.
     retry
         True if the same message may be accepted later.
     """
@@ -114,7 +118,7 @@ def problem_of(service: Service, status: int, content: bytes) -> Refused | None:
         Content of the answer.
     """
     name = SERVICE_NAMES[service]
-    words = content.decode("utf-8", "replace").strip()[:MOST_VERBATIM]
+    words = content.decode("utf-8", "replace").strip()
     if status >= 300:
         sentence = _("{service} answered {status}.", service=name, status=status)
         return Refused(sentence, _status_hint(status, words), words, retry=status == 429 or status >= 500)
@@ -132,9 +136,7 @@ def problem_of(service: Service, status: int, content: bytes) -> Refused | None:
         sentence = _("The answer is not one of {service}.", service=name)
         return Refused(sentence, _("Check the address."), words, retry=False)
     sentence = _("{service} refused the message (code {code}).", service=name, code=code)
-    return Refused(
-        sentence, _code_hint(service, code, said), said[:MOST_VERBATIM], retry=code in (9499, 11232, -1, 130101)
-    )
+    return Refused(sentence, _code_hint(service, code, said), said, retry=code in (9499, 11232, -1, 130101))
 
 
 def _code_of(content: bytes) -> tuple[int | None, str]:
@@ -183,18 +185,20 @@ def _words(text: Text | None) -> str:
 
 
 def _slack(message: Message) -> dict[str, Any]:
-    head = f"*{_slack_text(_words(message.title))}*"
+    title = _slack_text(_words(message.title), 500)
+    head = f"*{title}*"
     if message.mention:
-        head += f" {_slack_text(message.mention)}"
+        head += f" {_slack_mention(message.mention)}"
     if message.text is not None:
-        head += f"\n{_slack_text(_words(message.text))}"
+        head += f"\n{_slack_text(_words(message.text), 2000)}"
     blocks = [_section(head)]
     if message.lines:
-        lines = "\n".join(message.lines).replace("```", "'''")
-        blocks.append(_section(f"```{_slack_text(lines)}```"))
+        most = _MOST_SLACK // len(message.lines) - 1
+        lines = "\n".join(_slack_text(line.replace("```", "'''"), most) for line in message.lines)
+        blocks.append(_section(f"```{lines}```"))
     context = [*(_words(fact) for fact in message.facts), *(_words(other.title) for other in message.others)]
     if context:
-        text = _slack_text(" · ".join(context))[:2900]
+        text = _slack_text(" · ".join(context), _MOST_SLACK)
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": text}]})
     if message.links:
         buttons = [
@@ -202,16 +206,26 @@ def _slack(message: Message) -> dict[str, Any]:
             for label, address in message.links
         ]
         blocks.append({"type": "actions", "elements": buttons})
-    return {"text": _slack_text(_words(message.title)), "blocks": blocks}
+    return {"text": title, "blocks": blocks}
 
 
 def _section(text: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text[:2900]}}
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
 
 
-def _slack_text(text: str) -> str:
-    """Escape the three characters that Slack reads as markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _slack_text(text: str, most: int) -> str:
+    """Escape the three characters that Slack reads as markup; cut the text so that the result is not too long."""
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escaped if len(escaped) <= most else re.sub("&[a-z]*$", "", escaped[:most])
+
+
+def _slack_mention(mention: str) -> str:
+    """Return a mention as Slack's markup if it is a mention, or the id of a member; Slack does not resolve names."""
+    mention = mention.strip()
+    if _SLACK_MENTION.fullmatch(mention):
+        return mention
+    member = _SLACK_MEMBER.fullmatch(mention)
+    return f"<@{member[1]}>" if member else _slack_text(mention, 400)
 
 
 def _plain(message: Message, keyword: str) -> str:

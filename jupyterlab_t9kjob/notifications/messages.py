@@ -11,7 +11,7 @@ from urllib.parse import quote
 from ..core.job import Job, JobSummary, Reason
 from ..core.notices import Notice, NoticeKind
 from ..core.texts.command_lines import quoted
-from ..core.texts.wording import duration
+from ..core.texts.wording import duration, without_progress
 from ..core.translation import Text, _, _n
 from .model import WebhookRules
 from .occasions import Occasion
@@ -187,12 +187,7 @@ def text_of(occasion: Occasion, now: float) -> Text | None:
     """
     reason, stalled = occasion.job.reason, occasion.job.stalled
     if stalled is not None:
-        since = duration(now - stalled.since)
-        if stalled.kind == "output":
-            return _("No output for {duration}.", duration=since)
-        if stalled.finding is not None:
-            return _("No progress for {duration}: {finding}", duration=since, finding=stalled.finding)
-        return _("No progress for {duration}.", duration=since)
+        return without_progress(stalled, now)
     if reason is None or occasion.kind == "sweep_ended":
         return None
     return with_hint(reason)

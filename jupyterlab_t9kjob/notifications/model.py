@@ -26,7 +26,11 @@ class WebhookRules(Model):
     )
     late_minutes: Minutes = Field(10, description="A success after more minutes than these is `succeeded_late`.")
     waiting_minutes: Minutes = Field(30, description="A job that is pending for more minutes than these is `waiting`.")
-    mention: str = Field("", max_length=80, description="User to mention when a job fails: “@lin”, or a phone number.")
+    mention: str = Field(
+        "",
+        max_length=80,
+        description="User to mention when a job fails: “@lin”, a phone number in DingTalk, a member ID in Slack.",
+    )
     lines: bool = Field(True, description="True to send the last lines before a failure.")
     arguments: bool = Field(False, description="True to send the arguments of the job.")
     lab_address: str = Field("", max_length=2000, description="Address of the lab, for links; empty for no links.")

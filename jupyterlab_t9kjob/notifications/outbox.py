@@ -28,6 +28,8 @@ MOST_TOGETHER = 20
 """Events in one message; the others follow in the next one."""
 
 ReadJob = Callable[[str], Awaitable["Job | None"]]
+Settings = tuple[WebhookRules, list[tuple[Target, float]]]
+"""The user's rules, and the webhooks with the time since which each is set."""
 
 
 class Outbox:
@@ -42,8 +44,8 @@ class Outbox:
         The files.
     read_job
         Returns a job in full by its id; None if it can't be read.
-    targets
-        Returns the present webhooks with the time since which each is set.
+    settings
+        Returns the present settings, which another server of the home may have changed.
     given_up
         Called with a webhook and the result of the last try when a message could not be delivered.
     group_seconds
@@ -56,7 +58,7 @@ class Outbox:
         self,
         store: NotificationStore,
         read_job: ReadJob,
-        targets: Callable[[], Awaitable[list[tuple[Target, float]]]],
+        settings: Callable[[], Awaitable[Settings]],
         given_up: Callable[[Target, Delivery], None],
         *,
         group_seconds: float,
@@ -64,12 +66,11 @@ class Outbox:
     ) -> None:
         self._store = store
         self._read_job = read_job
-        self._targets = targets
+        self._settings = settings
         self._given_up = given_up
         self._group_seconds = group_seconds
         self._retry_seconds = list(retry_seconds)
         self._occasions: Mapping[str, Occasion] = {}
-        self._rules = WebhookRules()
         self._lease: Lease | None = None
         self._ledger: Ledger | None = None
         self._last: Mapping[str, Delivery] = {}
@@ -89,17 +90,9 @@ class Outbox:
         if self._lease is not None:
             await on_disk(self._store.folder, self._lease.release)
 
-    def post(self, occasions: Mapping[str, Occasion], rules: WebhookRules) -> None:
-        """Set the events that hold now, by key, and the user's rules.
-
-        Parameters
-        ----------
-        occasions
-            The events, by their keys.
-        rules
-            The user's rules.
-        """
-        self._occasions, self._rules = occasions, rules
+    def post(self, occasions: Mapping[str, Occasion]) -> None:
+        """Set the events that hold now, by key."""
+        self._occasions = occasions
         self._changed.set()
 
     async def last(self) -> Mapping[str, Delivery]:
@@ -130,8 +123,8 @@ class Outbox:
 
     async def _advance(self) -> float:
         """Send what is due, and return the seconds until the next message is due."""
-        targets = await self._targets()
-        if not targets:
+        settings = await self._settings()
+        if not settings[1]:
             return 3600.0
         if not await self._hold():
             return BEAT_SECONDS
@@ -139,8 +132,8 @@ class Outbox:
             self._ledger = await on_disk(self._store.folder, self._store.ledger)
             await self._save(self._ledger)
         wait = BEAT_SECONDS
-        for target, since in targets:
-            wait = min(wait, await self._serve(self._ledger, target, since))
+        for target, since in settings[1]:
+            wait = min(wait, await self._serve(self._ledger, settings, target, since))
         return max(wait, 0.05)
 
     async def _hold(self) -> bool:
@@ -152,40 +145,43 @@ class Outbox:
             self._ledger = None  # The server with the lease writes the ledger.
         return held
 
-    async def _serve(self, ledger: Ledger, target: Target, since: float) -> float:
+    async def _serve(self, ledger: Ledger, settings: Settings, target: Target, since: float) -> float:
         """Send what is due for one webhook, and return the seconds until its next message is due."""
-        now = time.time()
+        now, rules = time.time(), settings[0]
         entries = ledger.entries.setdefault(target.id, {})
-        if self._add(entries, max(since, ledger.begun, now - SENT_SECONDS), now):
+        if self._add(entries, rules, max(since, ledger.begun, now - SENT_SECONDS), now):
             await self._save(ledger)
         due = [key for key, entry in entries.items() if entry.state == "open" and entry.next_try <= now][:MOST_TOGETHER]
-        messages = [message for key in due if (message := await self._message(key, entries[key], now)) is not None]
+        found = [await self._message(key, entries[key], rules, now) for key in due]
+        messages = [message for message in found if message is not None]
         if messages:
+            if await self._settings() != settings:  # They were changed while the jobs were read.
+                return 0.0
             await self._deliver(ledger, target, [entries[key] for key in due], together(messages))
         ledger.forget_old(now, self._occasions)
         open_entries = [entry.next_try for entry in entries.values() if entry.state == "open"]
         return min(open_entries, default=now + BEAT_SECONDS) - now
 
-    def _add(self, entries: dict[str, Entry], since: float, now: float) -> bool:
+    def _add(self, entries: dict[str, Entry], rules: WebhookRules, since: float, now: float) -> bool:
         """Add the new events, and return True if there were any. Events of other kinds are not sent later."""
         added = False
         for key, occasion in self._occasions.items():
             when = occasion.time if occasion.time is not None else now
             if key in entries or when < since:
                 continue
-            wanted = occasion.kind in self._rules.kinds
+            wanted = occasion.kind in rules.kinds
             entries[key] = Entry(time=now, state="open" if wanted else "skipped", next_try=now + self._group_seconds)
             added = True
         return added
 
-    async def _message(self, key: str, entry: Entry, now: float) -> Message | None:
+    async def _message(self, key: str, entry: Entry, rules: WebhookRules, now: float) -> Message | None:
         occasion = self._occasions.get(key)
         if occasion is None:  # The job was removed, or it has started meanwhile.
             entry.state = "skipped"
             return None
-        needed = occasion.kind == "failed" or self._rules.arguments
+        needed = occasion.kind == "failed" or rules.arguments
         job = await self._read_job(occasion.job.id) if needed else None
-        return message_of(occasion, job, self._rules, now)
+        return message_of(occasion, job, rules, now)
 
     async def _deliver(self, ledger: Ledger, target: Target, entries: Sequence[Entry], message: Message) -> None:
         outcome = await send(target, message)

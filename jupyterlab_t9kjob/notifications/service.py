@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import time
@@ -16,7 +17,7 @@ import anyio
 from ..core.errors import Conflict, FieldError, JobError, NotFound
 from ..core.job import Job, JobSummary
 from ..core.notices import Notice
-from ..core.system.disk_threads import on_disk
+from ..core.system.disk_threads import DiskSilent, on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import _
 from ..jobs.service import JobService
@@ -33,7 +34,7 @@ from .model import (
     WebhookRules,
 )
 from .occasions import occasions_of, sweeps_that_ended
-from .outbox import Outbox
+from .outbox import Outbox, Settings
 from .store import NotificationStore, StoredWebhook
 from .webhooks import Target, check_address, check_lab_address, send, targets_of
 
@@ -81,7 +82,7 @@ class NotificationService:
         self._outbox = Outbox(
             self._store,
             self._read_job,
-            self._targets,
+            self._settings,
             self._give_up,
             group_seconds=group_seconds,
             retry_seconds=retry_seconds,
@@ -100,7 +101,7 @@ class NotificationService:
         """Read the settings, and begin to follow the jobs."""
         for problem in self._problems:
             log.error("jupyterlab_t9kjob: %s", problem)
-        self._rules, self._own = await on_disk(self._store.folder, lambda: (self._store.rules(), self._store.webhook()))
+        await self._reload()
         self._end = self._service.listen(self._note)
         for job in await self._service.jobs():
             self._note(job.id, job)
@@ -120,6 +121,7 @@ class NotificationService:
 
     async def state(self) -> Notifications:
         """Return the settings, without secrets."""
+        await self._reload()
         last = await self._outbox.last()
         webhooks = [_view(target, last.get(target.id)) for target in self._all_targets()]
         return Notifications(rules=self._rules, webhooks=webhooks, problems=self._problems)
@@ -128,7 +130,6 @@ class NotificationService:
         """Replace the rules."""
         check_lab_address(rules.lab_address)
         await on_disk(self._store.folder, lambda: self._store.save_rules(rules))
-        self._rules = rules
         self._changed.set()
         return await self.state()
 
@@ -140,6 +141,7 @@ class NotificationService:
         FieldError
             If the address is missing or not valid.
         """
+        await self._reload()
         old = self._own
         if request.address is not None:
             address = check_address(request.address)
@@ -155,14 +157,13 @@ class NotificationService:
             service=request.service, address=address, key=key, keyword=request.keyword.strip(), since=since
         )
         await on_disk(self._store.folder, lambda: self._store.save_webhook(webhook))
-        self._own = webhook
         self._changed.set()
         return await self.state()
 
     async def delete_webhook(self) -> None:
         """Delete the user's own webhook."""
         await on_disk(self._store.folder, self._store.delete_webhook)
-        self._own = None
+        await self._reload()
 
     async def test(self, ident: str) -> Delivery:
         """Send a test message, and return the answer.
@@ -172,6 +173,7 @@ class NotificationService:
         NotFound
             If there is no such webhook.
         """
+        await self._reload()
         target = next((target for target in self._all_targets() if target.id == ident), None)
         if target is None:
             raise NotFound(_("There is no such webhook."))
@@ -216,6 +218,7 @@ class NotificationService:
     async def _run(self) -> None:
         while True:
             try:
+                await self._reload()
                 self._look_through()
             except Exception:  # A job with unexpected data must not end all notices.
                 log.exception("Jobs could not be looked through for notices")
@@ -236,7 +239,7 @@ class NotificationService:
                 self._known.add(key)
                 if occasion.time is None or occasion.time >= self._begun:
                     self._publish(notice_of(occasion, now))
-        self._outbox.post(news, self._rules)
+        self._outbox.post(news)
 
     def _give_up(self, target: Target, delivery: Delivery) -> None:
         name = target.name or SERVICE_NAMES[target.service]
@@ -250,9 +253,15 @@ class NotificationService:
     def _all_targets(self) -> list[Target]:
         return [*self._admin, *([self._own.target] if self._own is not None else [])]
 
-    async def _targets(self) -> list[tuple[Target, float]]:
+    async def _settings(self) -> Settings:
+        await self._reload()
         own = [(self._own.target, self._own.since)] if self._own is not None else []
-        return [*((target, 0.0) for target in self._admin), *own]
+        return self._rules, [*((target, 0.0) for target in self._admin), *own]
+
+    async def _reload(self) -> None:
+        """Take over what this or another server of the home has set; the settings stay while the disk is silent."""
+        with contextlib.suppress(DiskSilent):
+            self._rules, self._own = await on_disk(self._store.folder, self._store.settings)
 
     async def _read_job(self, ident: str) -> Job | None:
         try:

@@ -86,18 +86,18 @@ class NotificationStore:
     def __init__(self, home: Path, begun: float) -> None:
         self.folder = home / FOLDER
         self._begun = begun
+        self._seen: dict[str, tuple[str, Any]] = {}
 
-    def rules(self) -> WebhookRules:
-        """Return the user's rules; the default if there are none or they can't be read."""
-        return self._read("rules.json", WebhookRules) or WebhookRules()
+    def settings(self) -> tuple[WebhookRules, StoredWebhook | None]:
+        """Return the user's rules, the default without any, and own webhook, None without one.
+
+        Another server of the home may have changed them. A file that has not changed is not read again.
+        """
+        return self._fresh("rules.json", WebhookRules) or WebhookRules(), self._fresh("webhook.json", StoredWebhook)
 
     def save_rules(self, rules: WebhookRules) -> None:
         """Replace the rules."""
         self._write("rules.json", rules)
-
-    def webhook(self) -> StoredWebhook | None:
-        """Return the user's own webhook; None if there is none."""
-        return self._read("webhook.json", StoredWebhook)
 
     def save_webhook(self, webhook: StoredWebhook) -> None:
         """Replace the user's own webhook."""
@@ -123,15 +123,42 @@ class NotificationStore:
         self.make_folder()
         write_atomically(self.folder / name, model.model_dump_json(context=STORED).encode())
 
+    def _fresh(self, name: str, model: type[SomeModel]) -> SomeModel | None:
+        """Return what a file contains now; what it contained before if the disk has an error."""
+        path = self.folder / name
+        value: SomeModel | None
+        before, value = self._seen.get(name, ("", None))
+        try:
+            found = path.stat()
+            state = f"{found.st_ino} {found.st_mtime_ns} {found.st_size}"
+            if state != before:
+                value = self._load(path, model)
+        except FileNotFoundError:
+            state, value = "", None
+        except OSError as error:
+            state = str(error)
+            if state != before:
+                log.warning("%s can't be read; what it contained before is used: %s", path, error)
+        self._seen[name] = (state, value)
+        return value
+
     def _read(self, name: str, model: type[SomeModel]) -> SomeModel | None:
         path = self.folder / name
+        try:
+            return self._load(path, model)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            log.warning("%s can't be read and is not used: %s", path, error)
+            return None
+
+    @staticmethod
+    def _load(path: Path, model: type[SomeModel]) -> SomeModel | None:
         try:
             with open_regular(path) as file:
                 content: Any = json.loads(file.read(_MOST_BYTES))
             return model.model_validate(content)
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError) as error:
+        except ValueError as error:
             # The text of a validation error contains the values, which may be secrets.
             words = type(error).__name__ if isinstance(error, ValidationError) else str(error)
             log.warning("%s can't be read and is not used: %s", path, words)

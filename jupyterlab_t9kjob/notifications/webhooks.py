@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import time
@@ -16,11 +17,14 @@ from ..core.translation import Text, _
 from .formats import SERVICE_NAMES, Refused, body_of, problem_of, signed
 from .messages import Message
 from .model import Delivery, Service
+from .redaction import redacted
 
 SECONDS = 10.0
 """Time within which a webhook must answer."""
 MOST_ANSWER = 16_384
 """Bytes of an answer that are read."""
+MOST_VERBATIM = 500
+"""Characters of an answer that are kept."""
 
 
 class _NoAddresses(logging.Filter):
@@ -151,9 +155,9 @@ async def send(target: Target, message: Message) -> Outcome:
     took = f"{time.monotonic() - begun:.1f}"
     problem: Refused | None = problem_of(target.service, status, content)
     if problem is not None:
-        # A service may repeat the address in its answer.
-        words = problem.verbatim.replace(target.address, "…").replace(urlsplit(target.address).path or "\0", "…")
-        delivery = _delivery(problem.sentence, problem.hint, words or None, message, ok=False)
+        # A service, or a proxy, may repeat the request in its answer. Words that are cut before may end in a secret.
+        words = await asyncio.to_thread(redacted, problem.verbatim, [target.address, address], target.key)
+        delivery = _delivery(problem.sentence, problem.hint, words[:MOST_VERBATIM] or None, message, ok=False)
         return Outcome(delivery, problem.retry)
     name = SERVICE_NAMES[target.service]
     sentence = _("{service} answered {status} in {seconds} s.", service=name, status=status, seconds=took)

@@ -61,6 +61,7 @@ _CAPABILITIES: Final = (
     ("/elastic", "elastic"),
     ("/tensorboard/cluster", "cluster_tensorboard"),
     ("/run_policy/active_deadline_seconds", "deadline"),
+    ("/run_policy/clean_up", "clean_up"),
     ("/run_policy/ttl_seconds", "ttl"),
 )
 """Fields that some engines lack, with the capability. A lock does not apply where its field has no meaning."""

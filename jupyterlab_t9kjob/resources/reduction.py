@@ -1,49 +1,123 @@
-"""Reduces samples to a number of points: minimum, mean and maximum of each column in each bucket of time."""
+"""Reduces samples to a number of points: minimum, mean and maximum of a column in each bucket of time.
+
+The points are computed at once, the values of a column when they are asked for: most answers need few of the columns.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from ..core.resources import Column, Segment
 
-GAP: float = 2.5
-"""Frames further apart than this many durations have a gap between them."""
-
-Value = tuple[float, float, float]
-"""Minimum, mean and maximum."""
-
-
-@dataclass
-class Reduced:
-    """Columns at common points of time.
-
-    Attributes
-    ----------
-    times, ends
-        Start and end of each point, in seconds since the epoch.
-    values
-        Values of each column by index of the point; a missing index has no value.
-    """
-
-    times: list[float] = field(default_factory=list)
-    ends: list[float] = field(default_factory=list)
-    values: dict[Column, dict[int, Value]] = field(default_factory=dict)
-
-    def means(self, column: Column) -> list[float | None]:
-        """Return the means of a column; None where there is no value."""
-        found = self.values.get(column, {})
-        return [found[index][1] if index in found else None for index in range(len(self.times))]
+Values = list[float | None]
+"""A value for each point; None where there is none."""
 
 
 @dataclass
 class _Part:
-    """Consecutive frames of a segment that are used."""
+    """Consecutive frames of a segment that are used.
+
+    Attributes
+    ----------
+    segment, first, last
+        The segment, its first frame, and the one after the last.
+    point
+        Index of the point to which the first frame belongs.
+    frames
+        Frames of each point, counted from the first one.
+    """
 
     segment: Segment
     first: int
     last: int
+    point: int
+    frames: list[slice]
+
+    @cached_property
+    def numbers(self) -> dict[Column, int]:
+        """Place of each column in a frame."""
+        return {column: number for number, column in enumerate(self.segment.columns)}
+
+    def series(self, column: Column, place: int) -> list[float]:
+        """Return the minimum (0), mean (1) or maximum (2) of a column in each frame."""
+        segment = self.segment
+        size = len(segment.columns) * segment.width
+        at = self.numbers[column] * segment.width + (place if segment.width == 3 else 0)
+        return segment.values[self.first * size + at : self.last * size : size].tolist()
+
+    def has(self, column: Column) -> bool:
+        """Return True if a column has a value."""
+        segment = self.segment
+        middle = segment.width // 2
+        at = (self.first * len(segment.columns) + self.numbers[column]) * segment.width + middle
+        return math.isfinite(segment.values[at]) or any(map(math.isfinite, self.series(column, 1)))
+
+
+class Reduced:
+    """Columns at common points of time.
+
+    Parameters
+    ----------
+    times, ends
+        Start and end of each point, in seconds since the epoch.
+    parts
+        The frames of the points.
+    """
+
+    def __init__(
+        self, times: list[float] | None = None, ends: list[float] | None = None, parts: Sequence[_Part] = ()
+    ) -> None:
+        self.times = times or []
+        self.ends = ends or []
+        self._parts = parts
+        self._known: dict[tuple[Column, int], Values] = {}
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """The columns that have values."""
+        found: dict[Column, bool] = {}
+        for part in self._parts:
+            for column in part.numbers:
+                if not found.get(column):
+                    found[column] = part.has(column)
+        return [column for column, present in found.items() if present]
+
+    def lows(self, column: Column) -> Values:
+        """Return the smallest value of a column at each point."""
+        return self._values(column, 0, min, min)
+
+    def means(self, column: Column) -> Values:
+        """Return the mean of a column at each point."""
+        return self._values(column, 1, _mean, lambda before, after: (before + after) / 2)
+
+    def highs(self, column: Column) -> Values:
+        """Return the largest value of a column at each point."""
+        return self._values(column, 2, max, max)
+
+    def _values(
+        self,
+        column: Column,
+        place: int,
+        reduction: Callable[[list[float]], float],
+        join: Callable[[float, float], float],
+    ) -> Values:
+        known = self._known.get((column, place))
+        if known is not None:
+            return known
+        result: Values = [None] * len(self.times)
+        for part in self._parts:
+            if column not in part.numbers:
+                continue
+            found = _reduced(part.series(column, place), part.frames, reduction)
+            before, first = result[part.point], found[0]
+            if before is not None:  # The point began in an earlier part.
+                found[0] = before if first is None else join(before, first)
+            result[part.point : part.point + len(found)] = found
+        self._known[column, place] = result
+        return result
 
 
 def span_of(tiers: Iterable[tuple[float, list[Segment]]]) -> tuple[float, float] | None:
@@ -57,13 +131,7 @@ def span_of(tiers: Iterable[tuple[float, list[Segment]]]) -> tuple[float, float]
     )
 
 
-def reduce(
-    tiers: Sequence[tuple[float, list[Segment]]],
-    first: float,
-    last: float,
-    points: int,
-    wanted: Callable[[Column], bool] = lambda _column: True,
-) -> Reduced:
+def reduce(tiers: Sequence[tuple[float, list[Segment]]], first: float, last: float, points: int) -> Reduced:
     """Return the samples of a range.
 
     Parameters
@@ -74,64 +142,54 @@ def reduce(
         The range, in seconds since the epoch.
     points
         Largest number of points.
-    wanted
-        Returns True for the columns that are wanted.
     """
     width = max(1e-3, (last - first) / points)
     parts = list(_parts(tiers, first, last, width))
-    count = sum(part.last - part.first for part in parts)
-    result = Reduced()
+    joins = sum(part.last - part.first for part in parts) > points
+    times: list[float] = []
+    ends: list[float] = []
     bucket: int | None = None
     for part in parts:
-        times, seconds = part.segment.times, part.segment.seconds
-        chosen = [
-            (number * part.segment.width, result.values.setdefault(column, {}))
-            for number, column in enumerate(part.segment.columns)
-            if wanted(column)
-        ]
+        starts, seconds = part.segment.times, part.segment.seconds
         at = part.first
         while at < part.last:
             begin = at
-            if count > points:
-                slot = int((times[at] - first) / width)
-                while at < part.last and int((times[at] - first) / width) == slot:
-                    at += 1
-                joins = slot == bucket
-                bucket = slot
-            else:
+            at += 1
+            slot = int((starts[begin] - first) / width)
+            while joins and at < part.last and int((starts[at] - first) / width) == slot:
                 at += 1
-                joins = False
-            if not joins:
-                result.times.append(times[begin])
-                result.ends.append(times[begin])
-            result.ends[-1] = times[at - 1] + seconds[at - 1]
-            _add(len(result.times) - 1, part.segment, begin, at, chosen)
-    result.values = {column: values for column, values in result.values.items() if values}
-    return result
+            if not joins or slot != bucket:
+                times.append(starts[begin])
+                ends.append(starts[begin])
+            if begin == part.first:
+                part.point = len(times) - 1
+            bucket = slot
+            ends[-1] = starts[at - 1] + seconds[at - 1]
+            part.frames.append(slice(begin - part.first, at - part.first))
+    return Reduced(times, ends, parts)
 
 
-def _add(index: int, segment: Segment, first: int, last: int, chosen: list[tuple[int, dict[int, Value]]]) -> None:
-    size = len(segment.columns) * segment.width
-    block = segment.values[first * size : last * size].tolist() if chosen else []
-    middle = 0 if segment.width == 1 else 1
-    for at, known in chosen:
-        means = block[at + middle :: size]
-        total = sum(means)
-        if math.isfinite(total):
-            mean = total / len(means)
-            low = min(block[at::size])
-            high = max(block[at + segment.width - 1 :: size])
-        else:
-            finite = [value for value in means if math.isfinite(value)]
-            if not finite:
-                continue
-            mean = sum(finite) / len(finite)
-            low = min(value for value in block[at::size] if math.isfinite(value))
-            high = max(value for value in block[at + segment.width - 1 :: size] if math.isfinite(value))
-        before = known.get(index)
-        if before is not None:  # The bucket began in an earlier segment.
-            low, mean, high = min(before[0], low), (before[1] + mean) / 2, max(before[2], high)
-        known[index] = (low, mean, high)
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _reduced(values: list[float], frames: list[slice], reduction: Callable[[list[float]], float]) -> Values:
+    pieces = map(values.__getitem__, frames)
+    if reduction is _mean:  # Calls `sum` itself for each point: the means take most of the time of an answer.
+        found = [total / (piece.stop - piece.start) for total, piece in zip(map(sum, pieces), frames, strict=True)]
+    else:
+        found = list(map(reduction, pieces))
+    if math.isfinite(sum(found)):
+        return [*found]
+    return [
+        value if math.isfinite(value) else _of_finite(values[piece], reduction)
+        for value, piece in zip(found, frames, strict=True)
+    ]
+
+
+def _of_finite(values: list[float], reduction: Callable[[list[float]], float]) -> float | None:
+    finite = [value for value in values if math.isfinite(value)]
+    return reduction(finite) if finite else None
 
 
 def _parts(tiers: Sequence[tuple[float, list[Segment]]], first: float, last: float, width: float) -> Iterator[_Part]:
@@ -163,7 +221,7 @@ def _outside(segment: Segment, covered: Sequence[tuple[float, float]], first: fl
         if inside and begin is None:
             begin = index
         elif not inside and begin is not None:
-            yield _Part(segment, begin, index)
+            yield _Part(segment, begin, index, 0, [])
             begin = None
     if begin is not None:
-        yield _Part(segment, begin, len(segment.times))
+        yield _Part(segment, begin, len(segment.times), 0, [])

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 from ..core.resources import Column, Samples
 from ..core.translation import Text, _
 from .amounts import number, size, transferred
 from .model import By, Part, ResourceCurve, ResourceLevel, ResourceRow, Unit
-from .reduction import Reduced, Value
+from .reduction import Reduced, Values
 
 MOST_CURVES = 8
 """Largest number of replicas with a curve each; more replicas are shown as mean and extremes."""
+GAP: Final = 2.5
+"""Points further apart than this many intervals of the source have a gap between them."""
 _PARTS: dict[By, tuple[str, ...]] = {
     "sum": ("job",),
     "replica": ("replica", "job"),
@@ -94,18 +96,18 @@ def gaps_of(reduced: Reduced, interval: float) -> list[int]:
     return [
         index
         for index in range(1, len(reduced.times))
-        if reduced.times[index] - reduced.ends[index - 1] > max(interval * 2.5, 1.0)
+        if reduced.times[index] - reduced.ends[index - 1] > max(interval * GAP, 1.0)
     ]
 
 
 def replicas_of(reduced: Reduced) -> list[str]:
     """Return the names of the replicas that have samples."""
-    return sorted({column.replica for column in reduced.values if column.replica is not None}, key=_natural)
+    return sorted({column.replica for column in reduced.columns if column.replica is not None}, key=_natural)
 
 
 def _columns(reduced: Reduced, metric: str, by: By) -> tuple[str, list[Column]]:
     for part in _PARTS[by]:
-        found = [column for column in reduced.values if column.metric == metric and column.kind == part]
+        found = [column for column in reduced.columns if column.metric == metric and column.kind == part]
         if found:
             return part, sorted(found, key=lambda column: (_natural(column.replica or ""), column.number or 0))
     return "job", []
@@ -117,50 +119,50 @@ def _natural(name: str) -> tuple[str, int]:
 
 
 def _curves(reduced: Reduced, columns: list[Column]) -> list[ResourceCurve]:
-    count = len(reduced.times)
     if len({column.replica for column in columns}) > MOST_CURVES:
-        return [_spread(reduced, columns, count)]
-    return [_curve(column, reduced.values[column], count) for column in columns]
+        return [_spread(reduced, columns)]
+    return [_curve(reduced, column) for column in columns]
 
 
-def _curve(column: Column, values: dict[int, Value], count: int) -> ResourceCurve:
-    points = [values.get(index) for index in range(count)]
+def _curve(reduced: Reduced, column: Column) -> ResourceCurve:
     return ResourceCurve.model_construct(
         part=cast("Part", column.kind),
         replica=column.replica,
         number=column.number,
-        low=[None if point is None else _short(point[0]) for point in points],
-        mean=[None if point is None else _short(point[1]) for point in points],
-        high=[None if point is None else _short(point[2]) for point in points],
+        low=_short(reduced.lows(column)),
+        mean=_short(reduced.means(column)),
+        high=_short(reduced.highs(column)),
     )
 
 
-def _spread(reduced: Reduced, columns: list[Column], count: int) -> ResourceCurve:
+def _spread(reduced: Reduced, columns: list[Column]) -> ResourceCurve:
     """Return one curve for many replicas: their mean, and the lowest and highest replica."""
-    low: list[float | None] = [None] * count
-    mean: list[float | None] = [None] * count
-    high: list[float | None] = [None] * count
-    series = [reduced.values[column] for column in columns]
-    for index in range(count):
-        points = [values[index] for values in series if index in values]
-        if points:
-            low[index] = _short(min(point[1] for point in points))
-            mean[index] = _short(sum(point[1] for point in points) / len(points))
-            high[index] = _short(max(point[1] for point in points))
-    return ResourceCurve.model_construct(part="spread", replica=None, number=None, low=low, mean=mean, high=high)
+    points = [
+        [value for value in point if value is not None]
+        for point in zip(*(reduced.means(column) for column in columns), strict=True)
+    ]
+    return ResourceCurve.model_construct(
+        part="spread",
+        replica=None,
+        number=None,
+        low=_short([min(point, default=None) for point in points]),
+        mean=_short([sum(point) / len(point) if point else None for point in points]),
+        high=_short([max(point, default=None) for point in points]),
+    )
 
 
-def _short(value: float) -> float:
-    """Return a value with five significant digits, which are shorter as JSON."""
-    return float(f"{value:.5g}")
+def _short(values: Values) -> Values:
+    """Return values with five significant digits, which are shorter as JSON."""
+    return [None if value is None else float(f"{value:.5g}") for value in values]
 
 
 def _facts(metric: str, whole: Reduced) -> list[Text]:
-    values = _values(whole, Column(None, "job", None, metric))
-    if not values:
+    column = Column(None, "job", None, metric)
+    means = _present(whole.means(column))
+    if not means:
         return []
-    mean = sum(value[1] for value in values) / len(values)
-    most = max(value[2] for value in values)
+    mean = sum(means) / len(means)
+    most = max(_present(whole.highs(column)), default=mean)
     if metric == "gpu_use":
         return [_("mean {number} %", number=round(mean))]
     if metric == "gpu_memory":
@@ -169,9 +171,9 @@ def _facts(metric: str, whole: Reduced) -> list[Text]:
         return [_("mean {number} W", number=round(mean))]
     if metric == "cpu":
         facts = [_("mean {number} cores", number=number(mean))]
-        throttled = _values(whole, Column(None, "job", None, "throttled"))
+        throttled = _present(whole.means(Column(None, "job", None, "throttled")))
         if throttled:
-            share = sum(value[1] for value in throttled) / len(throttled)
+            share = sum(throttled) / len(throttled)
             facts.append(
                 _("throttled {share} % of the time", share=round(100 * share)) if share >= 0.01 else _("not throttled")
             )
@@ -204,11 +206,14 @@ def integral(whole: Reduced, metric: str) -> float:
     metric
         Name of the metric.
     """
-    values = whole.values.get(Column(None, "job", None, metric))
-    if not values:
-        return math.nan
-    return sum(value[1] * (whole.ends[index] - whole.times[index]) for index, value in values.items())
+    values = whole.means(Column(None, "job", None, metric))
+    parts = [
+        value * (end - start)
+        for value, start, end in zip(values, whole.times, whole.ends, strict=True)
+        if value is not None
+    ]
+    return sum(parts) if parts else math.nan
 
 
-def _values(whole: Reduced, column: Column) -> list[Value]:
-    return list(whole.values.get(column, {}).values())
+def _present(values: Values) -> list[float]:
+    return [value for value in values if value is not None]

@@ -121,7 +121,7 @@ class JobNotes:
             The new job; None if the creation failed. The snapshot is then removed unless another job uses it.
         """
         known = await self._jobs.jobs(Query(deleted=True))
-        ended = {each.id for each in known if each.phase not in ACTIVE_PHASES | {"Paused", "Unknown"}}
+        ended = {each.id for each in known if each.deleted or each.phase not in ACTIVE_PHASES | {"Unknown"}}
 
         def work() -> None:
             if job is not None:

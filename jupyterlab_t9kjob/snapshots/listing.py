@@ -145,7 +145,7 @@ def list_files(folder: Path, leave_out: Sequence[str], *, most_bytes: int = MOST
     found.left_out.sort(key=lambda entry: entry.path)
     found.largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
     if count:
-        _count(folder, found.left_out)
+        _count(folder, found)
     return found
 
 
@@ -170,6 +170,33 @@ def _walk(folder: Path, ignore: Ignore, found: Listing, end: float) -> Iterator[
                 made = _entry(folder, prefix, entry, ignore, found, pending)
                 if made is not None:
                     yield made
+    yield from _tracked(folder, ignore, found, end)
+
+
+def _tracked(folder: Path, ignore: Ignore, found: Listing, end: float) -> Iterator[Entry]:
+    """Yield the files that git tracks in the folders that are left out."""
+    known: dict[str, bool] = {}
+
+    def is_walked(prefix: str) -> bool:
+        """Return True for a folder that is neither a link nor an environment, and is in no such folder."""
+        if prefix and prefix not in known:
+            path = os.path.join(folder, prefix)  # noqa: PTH118
+            is_plain = stat.S_ISDIR(os.lstat(path).st_mode) and not _is_environment(path)
+            known[prefix] = is_plain and is_walked(prefix.rpartition("/")[0])
+        return known.get(prefix, True)
+
+    for name in [name for each in found.left_out if each.path.endswith("/") for name in ignore.tracked_in(each.path)]:
+        if time.monotonic() > end:
+            found.over = "time"
+            return
+        path = os.path.join(folder, name)  # noqa: PTH118
+        try:
+            name.encode()
+            made = _file(folder, name, path, os.lstat(path)) if is_walked(name.rpartition("/")[0]) else None
+        except (OSError, UnicodeEncodeError):  # It was removed, or has a name that is not copied.
+            continue
+        if made is not None:
+            yield made
 
 
 def _entry(
@@ -197,15 +224,19 @@ def _entry(
     if is_folder:
         pending.append(shown)
         return None
+    made = _file(folder, name, entry.path, status)
+    if made is None:
+        found.left_out.append(LeftOut(name, "", LINK if stat.S_ISLNK(status.st_mode) else SPECIAL))
+    return made
+
+
+def _file(folder: Path, name: str, path: str, status: os.stat_result) -> Entry | None:
+    """Return a file or link that is copied; None for a link out of the folder, and for anything else."""
     stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
     if stat.S_ISREG(status.st_mode):
         return Entry(name, status.st_size, bool(status.st_mode & stat.S_IXUSR), stamp)
-    target = _target(folder, entry.path) if stat.S_ISLNK(status.st_mode) else None
-    if target is None:
-        reason = LINK if stat.S_ISLNK(status.st_mode) else SPECIAL
-        found.left_out.append(LeftOut(name, "", reason))
-        return None
-    return Entry(name, 0, False, stamp, target)
+    target = _target(folder, path) if stat.S_ISLNK(status.st_mode) else None
+    return Entry(name, 0, False, stamp, target) if target is not None else None
 
 
 def _target(folder: Path, link: str) -> str | None:
@@ -221,26 +252,33 @@ def _is_environment(path: str) -> bool:
     return any(os.path.lexists(f"{path}/{name}") for name in ("pyvenv.cfg", "conda-meta"))
 
 
-def _count(folder: Path, left_out: list[LeftOut]) -> None:
+def _count(folder: Path, found: Listing) -> None:
     """Count the files in folders that are left out, until `COUNT_SECONDS` are over."""
     end = time.monotonic() + COUNT_SECONDS
-    for each in left_out:
-        if not each.path.endswith("/"):
-            continue
-        each.files = each.size = 0
-        pending = [folder / each.path]
-        while pending:
-            try:
-                with os.scandir(pending.pop()) as entries:
-                    for entry in entries:
-                        if time.monotonic() > end:
-                            each.complete = False
-                            pending.clear()
-                            break
-                        if entry.is_dir(follow_symlinks=False):
-                            pending.append(Path(entry.path))
-                        else:
-                            each.files += 1
-                            each.size += entry.stat(follow_symlinks=False).st_size
-            except OSError:  # The folder was removed, or can't be read.
-                each.complete = False
+    copied = {entry.path for entry in found.files}
+    found.left_out = [each for each in found.left_out if not _is_copied(folder, each, copied, end)]
+
+
+def _is_copied(folder: Path, left_out: LeftOut, copied: set[str], end: float) -> bool:
+    """Count the files of a folder that are left out; return True if all are copied, since git tracks them."""
+    pending = [left_out.path] if left_out.path.endswith("/") else []
+    if pending:
+        left_out.files = left_out.size = tracked = 0
+    while pending:
+        prefix = pending.pop()
+        try:
+            with os.scandir(folder / prefix) as entries:
+                for entry in entries:
+                    if time.monotonic() > end:
+                        left_out.complete = False
+                        return False
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(f"{prefix}{entry.name}/")
+                    elif f"{prefix}{entry.name}" in copied:
+                        tracked += 1
+                    else:
+                        left_out.files += 1
+                        left_out.size += entry.stat(follow_symlinks=False).st_size
+        except OSError:  # The folder was removed, or can't be read.
+            left_out.complete = False
+    return left_out.path.endswith("/") and tracked > 0 and left_out.files == 0 and left_out.complete

@@ -1,21 +1,25 @@
 """Rules by which a snapshot leaves files out: git's own ignore files, and the patterns of the form.
 
 The rules are git's. A rule of a deeper folder precedes one of a higher folder, the last rule of a file precedes the
-others, and a file in a folder that is left out can't be included again. The patterns of the form precede all files.
+others, and a file in a folder that is left out can't be included again. The ignore files do not apply to files that git
+tracks. The patterns of the form precede all ignore files, and apply to all files.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import pathspec
 
 from ..core.system.files import open_regular
+from ..core.system.local_git import git
 
 ALWAYS: Final = (".git", ".t9kjob")
 """Names that no snapshot contains: the repository's own data, and our folders on volumes."""
@@ -104,6 +108,7 @@ class Ignore:
     """
 
     def __init__(self, folder: Path, leave_out: Sequence[str]) -> None:
+        self._folder = folder
         self.repository = repository_of(folder)
         top = self.repository or folder
         relative = folder.relative_to(top)
@@ -133,16 +138,53 @@ class Ignore:
         Parameters
         ----------
         path
-            Path relative to the copied folder. The path of a folder ends with a slash.
+            Path relative to the copied folder. The path of a folder ends with a slash; the rule for a folder does not
+            apply to the files in it that git tracks.
         """
-        if path.rstrip("/").rpartition("/")[2] in ALWAYS:
-            return ""
-        full = self.prefix + path
-        for rules in (self._own, *reversed(self._files)):
-            found = rules.match(full)
+        found = self._own_rule(path)
+        for rules in reversed(self._files) if found is None else ():
+            found = rules.match(self.prefix + path)
             if found is not None:
-                return found[1] if found[0] else None
-        return None
+                found = (found[0] and not self._is_tracked(path), found[1])
+                break
+        return found[1] if found is not None and found[0] else None
+
+    def tracked_in(self, folder: str) -> Iterator[str]:
+        """Yield the paths of the files that git tracks in a folder, at any depth, unless the form leaves them out.
+
+        Parameters
+        ----------
+        folder
+            Path relative to the copied folder, with a slash at its end.
+        """
+        known: dict[str, bool] = {}
+
+        def is_left_out(path: str) -> bool:
+            above = path.rstrip("/").rpartition("/")[0]
+            if above and f"{above}/" not in known:
+                known[f"{above}/"] = is_left_out(f"{above}/")
+            found = self._own_rule(path)
+            return bool(above and known[f"{above}/"]) or (found is not None and found[0])
+
+        if is_left_out(folder):
+            return
+        first, last = (bisect_left(self._tracked, end) for end in (folder, f"{folder[:-1]}0"))  # "0" follows "/".
+        yield from (path for path in self._tracked[first:last] if not is_left_out(path))
+
+    def _own_rule(self, path: str) -> tuple[bool, str] | None:
+        if path.rstrip("/").rpartition("/")[2] in ALWAYS:
+            return True, ""
+        return self._own.match(self.prefix + path)
+
+    def _is_tracked(self, path: str) -> bool:
+        place = bisect_left(self._tracked, path)
+        return self._tracked[place : place + 1] == [path]
+
+    @cached_property
+    def _tracked(self) -> list[str]:
+        """Sorted paths of the files in the folder that git tracks; empty without git."""
+        answer = git(self._folder, "ls-files", "-z") if self.repository is not None else None
+        return sorted((answer or b"").decode("utf-8", "surrogateescape").split("\0")[:-1])
 
     def _add(self, base: str, path: Path) -> None:
         lines = [line for line in _lines(path) if not _is_slow(line)]

@@ -16,6 +16,8 @@ from .model import StackFrame, StackGroup, StackMember, StackThread
 MOST_NAMED: Final = 3
 """Groups that a finding names."""
 MOST_THREADS: Final = 64
+WAITING: Final = ("collective", "joining")
+"""Activities of a rank that waits for other ranks."""
 
 Key = tuple[tuple[str, str, int], ...]
 Shown = Callable[[RawFrame], StackFrame]
@@ -32,8 +34,14 @@ class Member:
 def key_of(frames: Sequence[RawFrame]) -> Key:
     """Return the part of a stack in which the ranks of a group do not differ.
 
-    Lines count in the user's own files only: a library waits in a loop, and the line in the loop is random.
+    Lines count in the user's own files only: a library waits in a loop, and the line in the loop is random. So is what
+    a library calls inside a collective call.
     """
+    meaning = known(frames)
+    if meaning is not None and meaning[0] == "collective":
+        outer = frames.index(meaning[1])
+        if all(is_library(frame) for frame in frames[:outer]):
+            frames = frames[outer:]
     return tuple((frame.function, frame.file, 0 if is_library(frame) else frame.line) for frame in frames)
 
 
@@ -43,7 +51,10 @@ def python_frames(thread: RawThread) -> list[RawFrame]:
 
 
 def groups_of(members: Sequence[Member], shown: Shown) -> list[StackGroup]:
-    """Return the groups of equal stacks, the smallest first; groups of one size in the order of their ranks.
+    """Return the groups of equal stacks, the smallest first.
+
+    Of groups of one size, those that wait for other ranks come last: the others are what they wait for. The rest is in
+    the order of the ranks.
 
     Parameters
     ----------
@@ -56,7 +67,7 @@ def groups_of(members: Sequence[Member], shown: Shown) -> list[StackGroup]:
     for member in members:
         found[key_of(python_frames(member.rank.threads[0]))].append(member)
     groups = [_group(sorted(each, key=_order), shown) for each in found.values()]
-    return sorted(groups, key=lambda group: (len(group.members), _number(group)))
+    return sorted(groups, key=lambda group: (len(group.members), group.doing in WAITING, _number(group)))
 
 
 def _order(member: Member) -> tuple[float, str, int]:

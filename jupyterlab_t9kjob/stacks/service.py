@@ -7,6 +7,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Coroutine
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -99,6 +100,8 @@ class Stacks:
     async def adopt(self, ident: str, stacks: dict[str, bytes]) -> None:
         """Keep the stacks of an imported job. Stacks that are not as this server writes them are left out.
 
+        Their paths are the exporter's, or an attacker's: in this lab they may lead to unrelated files.
+
         Parameters
         ----------
         ident
@@ -115,7 +118,7 @@ class Stacks:
                     log.warning("Stacks of the imported job %s were left out: %s", ident, error)
                     continue
                 if re.fullmatch(r"[\w-]{1,100}", dump.id) and 0 <= dump.time < 1e11:
-                    self._store.put(ident, dump)
+                    self._store.put(ident, _without_paths(dump))
 
         await on_disk(self._store.folder, keep)
 
@@ -264,6 +267,14 @@ async def _logged(work: Coroutine[Any, Any, None]) -> None:
         await work
     except Exception:
         log.exception("The stacks of a job could not be handled")
+
+
+def _without_paths(dump: StackDump) -> StackDump:
+    """Return stacks whose frames lead to no file of this lab."""
+    for group in dump.groups:
+        for frame in chain(group.frames, *(thread.frames for thread in group.threads)):
+            frame.path = None
+    return dump
 
 
 async def _capability(engine: Engine, uid: str) -> Capability:

@@ -21,7 +21,20 @@ _NO_FILE: Final = re.compile(
     re.IGNORECASE,
 )
 _PATH: Final = re.compile(r"(?<![\w.:/~-])/[^\s'\"`,:;()<>\[\]]+")
-_NEEDS_GPU: Final = re.compile(r"\b(cuda\w*|gpus?|nccl|nvidia|hip|cudnn)\b|ProcessGroupNCCL", re.IGNORECASE)
+_GPU: Final = r"(?:cuda|gpu|nvidia|nccl|hip)"
+# Messages of PyTorch, CUDA and libraries for training where no GPU is, and messages of scripts in such words.
+_NEEDS_GPU: Final = re.compile(
+    rf"\bno (?:\w+ )?{_GPU}\w*(?: \w+)? (?:\w+ )?(?:available|found|detected|visible)"
+    rf"|\b{_GPU}\w* (?:is|are|was|were) (?:not |un)(?:available|found|detected)|\b{_GPU}\w* (?:not|un) ?available"
+    rf"|\b{_GPU}\w* (?:is|are) (?:required|needed)|\b(?:requires?|needs?) (?:\w+ ){{0,3}}{_GPU}"
+    rf"|\bonly (?:be )?(?:\w+ )?(?:on|with|for) (?:\w+ )?{_GPU}"
+    r"|not compiled with CUDA|no CUDA-capable device|NVIDIA driver|CUDA driver|CUDA error|No supported gpu backend"
+    r"|CUDA device but torch\.cuda\.is_available\(\) is False|Accelerator can ?not run on your system"
+    r"|your machine only has: \[\]|have NCCL built in|\b0 active drivers",
+    re.IGNORECASE,
+)
+# Mistakes in the script, whose names may contain such words.
+_MISTAKE: Final = re.compile(r"^(?:Attribute|Key|Name|Type|Index|Syntax|ModuleNotFound)Error\b|: error: ")
 _KEY: Final = re.compile(r"KeyError: '(\w+)'")
 _KILLED: Final = 137
 
@@ -147,7 +160,7 @@ def _missing_secret(error: str, plan: TryPlan) -> tuple[Text, Text | None] | Non
 
 
 def _missing_gpu(error: str) -> tuple[Text, Text | None] | None:
-    if not _NEEDS_GPU.search(error) or _NO_FILE.search(error):
+    if _MISTAKE.search(error) or not _NEEDS_GPU.search(error):
         return None
     return (
         _("The script needs a GPU, and a try has none: {error}", error=error[:300]),

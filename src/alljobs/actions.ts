@@ -8,8 +8,9 @@ import { IMenuItem } from '../common/menu';
 import { csvOf, fileName, saveText } from '../common/saveFile';
 import { openJobMenu, openSweepMenu } from '../job/jobMenu';
 import { ERROR_STAYS, notifyError } from '../shell/notices';
+import { askViewName } from '../shell/viewName';
 import { CommandIDs } from '../tokens';
-import { askDay, askViewName, confirmAll } from './confirm';
+import { askDay, confirmAll } from './confirm';
 import { IAllJobsLab } from './host';
 import { BulkKind, endedBefore, requestsOf } from './model/bulk';
 import { rowsOfJobs } from './model/csv';
@@ -135,9 +136,9 @@ export class TableActions implements IGridActions, ISelectionActions {
 
   /** Let the user save the shown settings as a view. */
   readonly saveView = async (): Promise<void> => {
-    const name = await askViewName(this._lab.trans);
-    if (name) {
-      const { view, views } = this._model;
+    const { view, views } = this._model;
+    const name = await askViewName(Object.keys(views), this._lab.trans);
+    if (name !== null) {
       this._model.views = { ...views, [name]: view };
       this._model.choose(ownKey(name), view);
     }

@@ -1,11 +1,12 @@
 /** Dialogs that confirm actions on many jobs. */
-import { Dialog, InputDialog } from '@jupyterlab/apputils';
+import { Dialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { Widget } from '@lumino/widgets';
 import * as React from 'react';
 import { JobSummary } from '../api/types';
 import { serverNow } from '../common/clock';
+import { placesText } from '../job/confirm';
 import { namedDialog } from '../shell/dialog';
 import { jobTitle } from '../jobs/sentence';
 import { Confirm, IConsequence } from '../ui/Confirm';
@@ -177,10 +178,7 @@ export function consequencesOf(
     records.push(
       {
         kind: 'lost',
-        text:
-          present === 1
-            ? trans.__('The job and its place in the list.')
-            : trans.__('The jobs and their places in the list.')
+        text: placesText(present, trans)
       },
       {
         kind: remove ? 'lost' : 'kept',
@@ -241,18 +239,6 @@ function largestText(
   return jobs.length > NAMED
     ? trans.__('Among them: %1.', largest)
     : `${largest}.`;
-}
-
-/** Let the user name a view. Null if the user cancels. */
-export async function askViewName(
-  trans: TranslationBundle
-): Promise<string | null> {
-  const { button, value } = await InputDialog.getText({
-    title: trans.__('Save the view'),
-    label: trans.__('Name'),
-    okLabel: trans.__('Save')
-  });
-  return button.accept ? (value ?? '').trim().slice(0, 100) : null;
 }
 
 /** Let the user choose a day; the midnight before it in seconds since the epoch. Null if the user cancels. */

@@ -6,7 +6,8 @@ import { IAllJobsLab } from './host';
 /**
  * Create the content of a page. The widget's title becomes the title of the tab.
  *
- * @param address - The page: `table`, or `compare` with the ids of jobs, or `space`.
+ * @param address - The page: `table`, or `compare` with the ids of jobs, `sweep` with the id of a
+ *   sweep, or `space`.
  */
 export async function createPage(
   address: IPageAddress,
@@ -20,6 +21,11 @@ export async function createPage(
         address.ids,
         lab
       );
+    case 'sweep': {
+      const { ResultsWidget } = await import('../job/sweep/widget');
+      const { app, jobs, trans } = lab;
+      return new ResultsWidget(jobs, address.ids[0], app.commands, trans);
+    }
     case 'space':
       return (await import('./space/page')).createSpace(lab);
     default:

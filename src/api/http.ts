@@ -17,14 +17,14 @@ export type Query = Record<
 >;
 
 /** Parts of a request beside method and path. */
-interface IRequest {
+export interface IRequest {
   query?: Query;
   body?: object;
   signal?: AbortSignal;
 }
 
 /** Parses the text of an answer. */
-type Parse<T> = (text: string) => T | Promise<T>;
+export type Parse<T> = (text: string) => T | Promise<T>;
 
 /** Sends requests to the REST API. All methods that return a promise reject with `ApiError`. */
 export class HttpClient {

@@ -906,7 +906,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Return a run in full */
+        /** Return a run in full; 503 with the code `StillSearching` while the folders are still searched for it */
         get: operations["getRun"];
         put?: never;
         post?: never;
@@ -992,7 +992,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Return the graph of runs and artifacts around one of them, or of the runs below a folder */
+        /** Return the graph of runs and artifacts around one of them, or of the runs below a folder; 503 with the code `StillSearching` before all runs are known */
         get: operations["getFlow"];
         put?: never;
         post?: never;
@@ -1009,7 +1009,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Return an artifact in full */
+        /** Return an artifact in full; 503 with the code `StillSearching` before all runs are known */
         get: operations["getArtifact"];
         put?: never;
         post?: never;
@@ -2214,6 +2214,12 @@ export interface components {
             /** Y */
             y: (number | ("nan" | "inf" | "-inf"))[];
             /**
+             * Means
+             * @description Means of the values for which the points stand; null if each point is one value.
+             * @default null
+             */
+            means: (number | ("nan" | "inf" | "-inf"))[] | null;
+            /**
              * Count
              * @description Number of points in the file.
              */
@@ -2221,7 +2227,7 @@ export interface components {
             not_finite: components["schemas"]["NotFinite"];
             /**
              * Truncated
-             * @description True if the file was not read to its end, or the width was reduced.
+             * @description True if parts of the files were not read, or the width was reduced.
              * @default false
              */
             truncated: boolean;
@@ -3814,6 +3820,7 @@ export interface components {
             args: string[];
             /**
              * Working Dir
+             * @description Null for the folder of the script, an empty text for the directory of the image.
              * @default null
              */
             working_dir: string | null;
@@ -3899,6 +3906,7 @@ export interface components {
             args?: string[];
             /**
              * Working Dir
+             * @description Null for the folder of the script, an empty text for the directory of the image.
              * @default null
              */
             working_dir?: string | null;
@@ -6999,6 +7007,11 @@ export interface components {
                 [key: string]: string;
             };
             /**
+             * Problems
+             * @description What could not be read of the run.
+             */
+            problems: string[];
+            /**
              * Attempts
              * @description Ids of all runs of the same job, oldest first.
              */
@@ -9418,7 +9431,7 @@ export interface components {
             waiting_minutes?: number;
             /**
              * Mention
-             * @description User to mention when a job fails: “@lin”, or a phone number.
+             * @description User to mention when a job fails: “@lin”, a phone number in DingTalk, a member ID in Slack.
              * @default
              */
             mention?: string;

@@ -245,14 +245,16 @@ export function useGrowing(total: number, first: number, step: number): number {
 /** Return the array of the previous rendering if it has the same elements. */
 export function useSame<Item>(items: readonly Item[]): readonly Item[] {
   const known = React.useRef(items);
-  const { current } = known;
-  if (
-    current.length !== items.length ||
-    current.some((item, index) => item !== items[index])
-  ) {
-    known.current = items;
-  }
-  return known.current;
+  return React.useMemo(() => {
+    const { current } = known;
+    if (
+      current.length !== items.length ||
+      current.some((item, index) => item !== items[index])
+    ) {
+      known.current = items;
+    }
+    return known.current;
+  }, [items]);
 }
 
 /** Return true once `condition` has been true for `delay` ms without interruption. */

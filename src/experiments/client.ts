@@ -1,6 +1,6 @@
 /** Client of the REST API of experiments. It is loaded with the first page of experiments. */
 import { ApiError } from '../api/errors';
-import { HttpClient } from '../api/http';
+import { HttpClient, IRequest, Parse } from '../api/http';
 import {
   ArtifactDetail,
   Checksum,
@@ -18,6 +18,11 @@ import {
   ValuesAtRequest
 } from '../api/types';
 import { readRunTable } from './runTable';
+
+/** Code of the answer to a request for a run or artifact before all folders were searched. */
+const STILL_SEARCHING = 'StillSearching';
+/** Pause before the next request, in ms, for a server that does not hold them. */
+const PAUSE = 500;
 
 /** Selection of the runs to list. */
 export interface IRunsQuery {
@@ -40,23 +45,9 @@ export class ExperimentsClient extends HttpClient {
     return this._send('GET', path, request, readRunTable);
   }
 
-  /**
-   * Return a run with everything that is known about it.
-   *
-   * The server knows the runs of the folders that were listed. A restored page or a copied address may be of another
-   * folder, so all folders are listed once if the run is unknown.
-   */
-  async run(id: string): Promise<RunDetail> {
-    const path = ['experiments', 'runs', id];
-    try {
-      return await this._get<RunDetail>(path);
-    } catch (error) {
-      if (!(error instanceof ApiError) || error.status !== 404) {
-        throw error;
-      }
-      await this.runs({ folder: '', revision: -1 });
-      return this._get<RunDetail>(path);
-    }
+  /** Return a run with everything that is known about it. */
+  run(id: string): Promise<RunDetail> {
+    return this._get(['experiments', 'runs', id]);
   }
 
   /** Return curves, reduced to the minimum and the maximum of each pixel. */
@@ -138,5 +129,29 @@ export class ExperimentsClient extends HttpClient {
     return this._send('POST', ['experiments', 'artifacts', id, 'checksum'], {
       body: { path }
     });
+  }
+
+  /**
+   * Send a request, again and again while the server still searches for what it names.
+   *
+   * The server holds each request for some seconds. The page is loading until it finds the run or artifact, or knows
+   * that there is none.
+   */
+  protected override async _send<T>(
+    method: string,
+    path: string[],
+    request?: IRequest,
+    parse?: Parse<T>
+  ): Promise<T> {
+    for (;;) {
+      try {
+        return await super._send(method, path, request, parse);
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== STILL_SEARCHING) {
+          throw error;
+        }
+      }
+      await new Promise(resolve => setTimeout(resolve, PAUSE));
+    }
   }
 }

@@ -102,9 +102,14 @@ function addActions(
       describedBy: { args: JOB_ARGS },
       isVisible: args => {
         const job = listed(args);
-        // “Delete…” can also remove the record, so “Remove…” is shown for deleted jobs only.
-        return job === undefined || action === 'remove'
-          ? (job?.deleted ?? true)
+        if (job === undefined) {
+          return true;
+        }
+        // “Delete…” can also remove the record, so “Remove…” is shown only for jobs that can't be deleted (any more).
+        return action === 'remove'
+          ? job.deleted ||
+              (job.actions.includes('remove') &&
+                !job.actions.includes('delete'))
           : job.actions.includes(action) || action in job.refused;
       },
       isEnabled: args => {

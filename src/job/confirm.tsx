@@ -196,7 +196,7 @@ class DeleteBody extends ReactWidget {
         kind: 'lost',
         text: isActive(this._job)
           ? trans.__('The run: its processes end now.')
-          : trans.__('The job and its place in the list.')
+          : placesText(1, trans)
       },
       {
         kind: this._remove ? 'lost' : 'kept',
@@ -221,6 +221,15 @@ function titlesOf(trans: TranslationBundle): { lost: string; kept: string } {
     lost: trans.__('Will be deleted:'),
     kept: trans.__('Will be kept:')
   };
+}
+
+/** Return the text that jobs leave the list. */
+export function placesText(count: number, trans: TranslationBundle): string {
+  return trans._n(
+    'The job and its place in the list.',
+    'The jobs and their places in the list.',
+    count
+  );
 }
 
 function recordText(logSize: number | null, trans: TranslationBundle): string {

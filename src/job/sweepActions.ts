@@ -48,10 +48,11 @@ export function addSweepActions(
   commands.addCommand(CommandIDs.compareSweep, {
     label: trans.__('Compare Jobs of the Sweep'),
     describedBy: { args: SWEEP_ARGS },
-    execute: async args => {
-      const { showResults } = await import('./sweep/show');
-      showResults(app, jobs, String(args.id), trans);
-    }
+    execute: args =>
+      commands.execute(CommandIDs.openAllJobs, {
+        page: 'sweep',
+        ids: [String(args.id)]
+      })
   });
   commands.addCommand(CommandIDs.compareSweepJobs, {
     label: trans.__('Compare Curves of the Sweep'),

@@ -31,7 +31,8 @@ export function Button({
 }
 
 interface IIconButtonProps extends ButtonProps {
-  icon: LabIcon;
+  /** Null in a row whose icons are not drawn yet. */
+  icon: LabIcon | null;
   /** Accessible name and tooltip. */
   label: string;
 }
@@ -50,7 +51,7 @@ export function IconButton({
       title={label}
       {...props}
     >
-      <Icon of={icon} size={16} />
+      {icon && <Icon of={icon} size={16} />}
     </button>
   );
 }

@@ -4,6 +4,7 @@ import {
   Check,
   EngineInfo,
   JobSpec,
+  ExpandSweep,
   PrefillRequest,
   PreviewRequest,
   ReadManifest,
@@ -195,4 +196,17 @@ export class ClusterServer extends LaunchServer {
 function yamlOf(spec: JobSpec): string {
   const [{ replicas }] = spec.replica_specs;
   return `kind: PyTorchTrainingJob\nname: ${spec.name}\nreplicas: ${replicas}\n`;
+}
+
+/** Let a server expand each sweep to a job whose name tells the engine. */
+export function answerSweeps(server: ClusterServer): void {
+  const { answer } = server;
+  server.answer = request => {
+    const { engine, spec } = request.body as ExpandSweep;
+    const name = `${engine}-1`;
+    const job = { number: 1, name, left_out: false, values: {} };
+    return request.url.endsWith('/launch/sweep')
+      ? json({ jobs: [{ ...job, spec: { ...spec, name } }], checks: [] })
+      : answer(request);
+  };
 }

@@ -2,6 +2,14 @@
 const { createHash } = require('crypto');
 const { experiments, rspackVersion } = require('@rspack/core');
 
+// What the lab's parts import for forms and tool bars, which few tests draw: loaded where it is used first.
+const LATER = [
+  '@jupyter/react-components',
+  '@jupyter/web-components',
+  '@rjsf/core',
+  '@rjsf/utils'
+];
+
 module.exports = {
   createTransformer({ typed }) {
     const options = {
@@ -13,7 +21,7 @@ module.exports = {
         // calls of jest.mock come first, and fields are set as in the build
         transform: { hidden: { jest: true }, useDefineForClassFields: !typed }
       },
-      module: { type: 'commonjs' },
+      module: { type: 'commonjs', lazy: LATER },
       sourceMaps: true
     };
     const fixed = JSON.stringify([rspackVersion, options]);

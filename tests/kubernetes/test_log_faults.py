@@ -91,6 +91,9 @@ class FakeLogs(FakeApi):
         self.acts: deque[Act] = deque()
         self.asked: list[dict[str, str]] = []
         self.instead: Act | None = None
+        self.always: Act | None = None  # For all requests for logs.
+        self.failing = False
+        self.failed = 0
 
     async def _handle(self, call: Call) -> None:
         parts = call.request.path.split("/")
@@ -99,8 +102,15 @@ class FakeLogs(FakeApi):
             await self.instead(call)
         elif parts[-1] == "log":
             self.asked.append(call.request.query)
-            act = self.acts.popleft() if self.acts else refuse(500, "InternalError", "nothing is left to say")
+            act = (
+                self.always
+                or (self.acts.popleft() if self.acts else None)
+                or refuse(500, "InternalError", "nothing is left to say")
+            )
             await act(call)
+        elif self.failing:
+            self.failed += 1
+            await refuse(500, "InternalError", "it is broken")(call)
         elif parts[-1] in self.pods:
             await call.answer(200, self.pods[parts[-1]])
         else:
@@ -337,6 +347,80 @@ async def test_lines_of_the_next_life_that_were_taken_for_this_ones_are_put_righ
         assert [query.get("sinceTime") for query in job.server.asked] == [None, stamp(50)[:19] + "Z", None, None]
 
 
+def answers(before: bytes, now: bytes) -> Act:
+    """Answer a request for the previous run, or for the present one, which goes on."""
+
+    async def act(call: Call) -> None:
+        previous = call.request.query.get("previous") is not None
+        await says(before if previous else now, ends=previous)(call)
+
+    return act
+
+
+def ends_when_it_is_kept(job: Bench, meanwhile: Callable[[], None] = lambda: None) -> Act:
+    """Answer with lines of the second in which the run has ended, then do something, then end."""
+
+    async def act(call: Call) -> None:
+        await call.begin()
+        await call.chunk(lines(1000, 1010))
+        await job.has(text(1000, 1010))
+        meanwhile()
+        await call.end()
+
+    return act
+
+
+async def each_run_gets_its_lines(job: Bench) -> None:
+    """Tell of the next run, and wait for the lines of both."""
+    job.server.always = answers(lines(0, 8), lines(1000, 1010))
+    job.update(running(1))
+    second = "worker-0.2.container.out"
+    streams = await job.has(text(1000, 1010), second)
+    assert await job.data() == text(0, 8)
+    assert streams[OUT].missing == streams[second].missing == []
+
+
+async def test_a_run_that_is_first_seen_after_its_end_gets_no_lines_of_the_next_one(tmp_path: Path):
+    """The API server knows that the run has ended, and not yet that the node has started the next one."""
+    async with bench(tmp_path) as job:
+        job.server.acts += [ends_when_it_is_kept(job, lambda: job.update(running(1), tell=False))]
+        job.update(ended())
+        await job.until(lambda _streams: len(job.server.asked) >= 2)
+        assert await job.data() == b""
+        await each_run_gets_its_lines(job)
+
+
+async def test_lines_of_the_last_second_stay_if_there_is_no_next_run(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [ends_when_it_is_kept(job)]
+        job.update(ended())
+        streams = await job.until(lambda streams: OUT in streams and streams[OUT].complete)
+        assert await job.data() == text(1000, 1010)
+        assert streams[OUT].missing == [] and len(job.server.asked) == 1
+
+
+async def test_lines_of_the_last_second_stay_if_the_pod_is_removed(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [ends_when_it_is_kept(job, lambda: job.server.pods.clear())]
+        job.update(ended())
+        streams = await job.until(lambda streams: OUT in streams and streams[OUT].complete)
+        assert await job.data() == text(1000, 1010)
+        assert streams[OUT].missing == []
+
+
+async def test_a_server_that_fails_when_the_next_run_is_asked_for_is_asked_again(tmp_path: Path):
+    async with bench(tmp_path) as job:
+
+        def fail() -> None:
+            job.server.failing = True
+
+        job.server.acts += [ends_when_it_is_kept(job, fail)]
+        job.update(ended())
+        await job.until(lambda _streams: job.server.failed >= 1)
+        job.server.failing = False
+        await each_run_gets_its_lines(job)
+
+
 async def test_lines_stay_if_the_node_no_longer_has_the_log(tmp_path: Path):
     """The run wrote in the second in which it ended, so its lines could be those of the next one."""
     async with bench(tmp_path) as job:
@@ -390,8 +474,11 @@ async def test_what_was_followed_to_its_end_is_all_there_is(tmp_path: Path, monk
         assert streams[OUT].missing == []
 
 
-async def test_a_pod_in_its_place_takes_nothing_from_what_was_followed_to_its_end(tmp_path: Path):
+async def test_a_pod_in_its_place_takes_nothing_from_what_was_followed_to_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     """The new pod has the same name, and its log is requested before the watch reports it."""
+    monkeypatch.setattr(container_follower, "LAST_WORDS_SECONDS", 30)
     async with bench(tmp_path) as job:
 
         async def last_words(call: Call) -> None:

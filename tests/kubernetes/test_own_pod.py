@@ -64,19 +64,23 @@ def closure(*names: str) -> set[str]:
 
 @pytest.fixture(scope="module")
 def site(volume: Volume) -> Path:
-    """Put the package, and what this part of it needs, on the volume."""
+    """Put the package, and what this part of it needs, on the volume, with the byte code that is there.
+
+    Without that, each of eight containers would compile all modules.
+    """
     folder = volume.path / "site"
+    unfinished = "*.pyc.*"  # byte code that another test's process writes now
     for name in closure("httpx", "kubernetes", "psutil", "pydantic", "PyYAML"):
         files = distribution(name).files or []
         for part in {file.parts[0] for file in files if file.parts[0] not in ("..", "__pycache__")}:
             source, target = Path(str(distribution(name).locate_file(part))), folder / part
             if source.is_dir():
-                shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(unfinished))
             else:
                 folder.mkdir(exist_ok=True)
-                shutil.copy(source, target)
+                shutil.copy2(source, target)
     package = ROOT / "jupyterlab_t9kjob"
-    ignored = shutil.ignore_patterns("__pycache__", "labextension", "node_modules")
+    ignored = shutil.ignore_patterns(unfinished, "labextension", "node_modules")
     shutil.copytree(package, folder / package.name, ignore=ignored)
     about = folder / "jupyterlab_t9kjob-0.dist-info"
     about.mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -22,6 +23,7 @@ from jupyterlab_t9kjob.core.job import job_id
 from jupyterlab_t9kjob.core.manifests.names import OWNER
 from jupyterlab_t9kjob.core.resources import Column, SampleSpan
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
+from jupyterlab_t9kjob.engines.kubernetes.resources import sampler
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus import client, queries, source
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.answers import Series, scrape_interval, series_of
 from jupyterlab_t9kjob.engines.kubernetes.resources.prometheus.discovery import best_service
@@ -313,11 +315,57 @@ async def test_the_time_without_a_lab_has_gpus_energy_and_findings(tmp_path: Pat
             assert again.times[: len(view.times)] == view.times
 
 
+async def test_of_two_labs_on_one_home_one_takes_the_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampler, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(source, "PAUSE_SECONDS", 0.0)
+    begin = int(time.time()) // STEP * STEP - (MINUTES + 3) * 60
+    async with FakePrometheus(begin=begin) as prometheus, FakeCluster() as cluster:
+        prometheus.allowed = lambda _request: False  # until both run
+        cluster.items[JOBS] = [job("train", begin)]
+        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train"), pod("train-worker-0", "train")]
+        labs = {}
+        for name in ("token-a", "token-b"):
+            (tmp_path / name).write_text(name)
+            settings = {"prometheus": prometheus.url, "prometheus_token_file": str(tmp_path / name)}
+            stack = contextlib.AsyncExitStack()
+            engine = await stack.enter_async_context(kubeflow(cluster, tmp_path, **settings))
+            labs[f"Bearer {name}"] = (ResourceService(Engines({"kubeflow": engine})), stack)
+        tried = len(prometheus.requests)
+        prometheus.allowed = lambda _request: True
+        while len(prometheus.requests) < tried + 4:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+        energy = pytest.approx((3 * 300 + 60) * MINUTES * 60, rel=0.05)
+        for service, _stack in labs.values():
+            assert (await view_of(service, TRAIN, is_whole)).usage.energy_joules == energy
+        (holder,) = {request.authorization for request in prometheus.requests}
+        await labs.pop(holder)[1].aclose()
+        ((other, (service, stack)),) = labs.items()
+        while prometheus.requests[-1].authorization != other:  # noqa: ASYNC110 - the other one takes over
+            await asyncio.sleep(0.02)
+        assert (await view_of(service, TRAIN, is_whole)).usage.energy_joules == energy
+        await stack.aclose()
+
+
+async def test_two_labs_that_show_an_ended_job_read_it_once(tmp_path: Path) -> None:
+    begin = int(time.time()) // STEP * STEP - 3600
+    async with FakePrometheus(begin=begin) as prometheus, FakeCluster() as cluster:
+        cluster.items[JOBS] = [job("train", begin, end=begin + (MINUTES + 2) * 60)]
+        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train"), pod("train-worker-0", "train")]
+        async with (
+            kubeflow(cluster, tmp_path, prometheus=prometheus.url) as first,
+            kubeflow(cluster, tmp_path, prometheus=prometheus.url) as second,
+        ):
+            services = [ResourceService(Engines({"kubeflow": engine})) for engine in (first, second)]
+            views = await asyncio.gather(*(view_of(service, TRAIN, is_whole) for service in services))
+            energy = (3 * 300 + 60) * MINUTES * 60
+            assert [view.usage.energy_joules for view in views] == [pytest.approx(energy, rel=0.05)] * 2
+
+
 async def test_an_ended_job_has_what_prometheus_has_of_it(tmp_path: Path) -> None:
     begin = int(time.time()) // STEP * STEP - 3600
     async with FakePrometheus(begin=begin) as prometheus, FakeCluster() as cluster:
         cluster.items[JOBS] = [job("train", begin, end=begin + MINUTES * 60)]
-        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train")]
+        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train"), pod("train-worker-0", "train")]
         async with kubeflow(cluster, tmp_path, prometheus=prometheus.url) as engine:
             service = ResourceService(Engines({"kubeflow": engine}))
             view = await view_of(service, TRAIN, lambda view: bool(view.rows))
@@ -336,7 +384,7 @@ async def test_the_page_falls_back_to_the_metrics_api_and_says_why(
     async with FakePrometheus(begin=begin) as prometheus, FakeCluster() as cluster:
         prometheus.faults.append(("any", answers(401, "")))
         cluster.items[JOBS] = [job("train", begin)]
-        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train")]
+        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train"), pod("train-worker-0", "train")]
         cluster.items[METRICS] = [{"metadata": {"name": "train-master-0"}, "timestamp": "t", "containers": usage}]
         async with kubeflow(cluster, tmp_path, prometheus=prometheus.url) as engine:
             service = ResourceService(Engines({"kubeflow": engine}))
@@ -360,7 +408,7 @@ async def test_a_service_is_reached_through_the_api_server(tmp_path: Path) -> No
             await prometheus._handle(call)
 
         cluster.items[JOBS] = [job("train", begin)]
-        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train")]
+        cluster.items["/api/v1/namespaces/lab/pods"] = [pod("train-master-0", "train"), pod("train-worker-0", "train")]
         ports = [{"name": "web", "port": 9090}]
         cluster.items[SERVICES] = [{"metadata": {"name": "prometheus-k8s"}, "spec": {"ports": ports}}]
         cluster.instead |= {f"{proxy}/api/v1/{path}": forwarded for path in ("query", "query_range")}

@@ -18,7 +18,10 @@ ALL = SampleSpan(None, None, 100)
 SCRIPT = """
 import os, sys, time
 while not os.path.exists(sys.argv[0] + ".enough"):
-    sum(range(10_000))
+    begun = time.process_time()
+    while time.process_time() < begun + 0.05:
+        sum(range(10_000))
+    time.sleep(0.1)
 """
 
 

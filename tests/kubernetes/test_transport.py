@@ -430,6 +430,30 @@ async def _none(server: FakeApi) -> None:
         await asyncio.sleep(0.05)
 
 
+async def test_a_stream_brings_all_that_has_arrived_at_once(tmp_path: Path) -> None:
+    line, records, sent = b"x" * 99 + b"\n", 200, asyncio.Event()
+
+    async def in_small_records(call: Call) -> None:
+        await call.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (len(line) * records))
+        for _ in range(records):
+            call.writer.write(line)  # each is a record of TLS
+        await call.writer.drain()
+        sent.set()
+        await asyncio.Event().wait()
+
+    async with FakeApi(Certificates(tmp_path / "tls")) as server:
+        server.faults.append(("list", in_small_records))
+        api = KubeApi(connect(server))
+        parts: list[bytes] = []
+        async with api.stream(PODS) as chunks:
+            await sent.wait()
+            async for chunk in chunks:
+                parts.append(chunk)
+        await api.close()
+    assert b"".join(parts) == line * records
+    assert len(parts) < records / 10
+
+
 async def test_a_stream_that_is_cancelled_is_closed(server: FakeApi, api: KubeApi) -> None:
     async def follow() -> None:
         async with api.watch(PODS, {"resourceVersion": "1"}, silence=60) as events:

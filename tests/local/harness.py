@@ -110,6 +110,15 @@ class Bench:
                 return
             await asyncio.wait_for(self._news.wait(), PATIENCE)
 
+    async def until_ranks(self, uid: str) -> list[list[int]]:
+        """Wait until the global ranks of all replicas are known."""
+        while True:
+            self._news.clear()
+            ranks = [replica.ranks for replica in await self.engine.replicas(uid)]
+            if all(ranks):
+                return ranks
+            await asyncio.wait_for(self._news.wait(), PATIENCE)
+
     async def prepared(self, uid: str) -> None:
         """Wait until a job's supervisor has imported what it needs in the end, which its first heartbeat says."""
         folder = self.home / "jobs" / uid

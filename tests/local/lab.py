@@ -25,11 +25,13 @@ TOKEN = "a-token-of-the-tests"
 OTHERS = ["jupyterlab", "jupyter_lsp", "jupyter_server_terminals", "notebook_shim"]
 # Stand-ins for modules that the server would load without need.
 SPARED = Path(__file__).with_name("spared")
-# Another machine, as far as the extension asks: its name.
+# Another machine, as far as the extension asks: its name and boot.
 NAMED = """
 import os, sys
-seen = os.uname()
+from jupyterlab_t9kjob.core.system import processes
+seen, here = os.uname(), processes.machine_id()
 os.uname = lambda: os.uname_result((seen.sysname, {name!r}, *seen[2:]))
+processes.machine_id = lambda: {{**here, "hostname": {name!r}, "boot_id": "another"}}
 from jupyter_server.serverapp import main
 main(sys.argv[1:])
 """

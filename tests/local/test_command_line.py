@@ -23,9 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from jupyter_client.manager import start_new_kernel
 
 from jupyterlab_t9kjob import Client
 from jupyterlab_t9kjob.cli.__main__ import run_program
+from jupyterlab_t9kjob.cli.commands import lab
 from jupyterlab_t9kjob.core.errors import JobError
 from tests.local.lab import Lab
 from tests.patience import PATIENCE
@@ -33,6 +35,19 @@ from tests.patience import PATIENCE
 PROGRAM = [sys.executable, "-m", "jupyterlab_t9kjob.cli"]
 # Without torchrun, whose start takes longer than all the rest.
 PLAIN = ["--set", "torchrun=null"]
+SETTINGS = {
+    "git_protocols": ["file"],
+    "presets": [{"name": "three", "values": {"/run_policy/backoff_limit": 3}, "args": ["--lines", "9"]}],
+}
+MANIFEST = """
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: given-1}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      template: {spec: {containers: [{name: pytorch, image: i, command: [python, /w/train.py]}]}}
+"""
 SCRIPT = """
 import argparse, os, sys, time
 
@@ -68,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     (folder / "work").mkdir()
     (folder / "work" / "train.py").write_text(SCRIPT)
     (folder / "config").mkdir()
-    (folder / "config" / "jupyter_config.json").write_text(json.dumps({"T9kJobApp": {"git_protocols": ["file"]}}))
+    (folder / "config" / "jupyter_config.json").write_text(json.dumps({"T9kJobApp": SETTINGS}))
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder / "work")
         patch.setenv("HOME", str(folder))
@@ -84,13 +99,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def run(folder: Path) -> Run:
     """Run a command within this process, which has imported everything already."""
 
-    def run(*words: str, code: int = 0) -> Done:
+    def run(*words: str, code: int | None = 0) -> Done:
         out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True) for _stream in range(2))
         home = [] if words[0] == "completion" else ["--home", str(folder / "home")]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             done = run_program([words[0], *home, *words[1:]])
         texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
-        assert done == code, (done, texts)
+        assert code in (None, done), (done, texts)
         return Done(done, *texts)
 
     return run
@@ -121,6 +136,20 @@ def test_a_dry_run_creates_nothing(run: Run, folder: Path) -> None:
     assert json.loads(again.stdout)["spec"]["name"] == "dry-2"
 
 
+@pytest.mark.parametrize("form", ["fields", "manifest"])
+def test_a_preset_changes_the_job_of_a_file(run: Run, folder: Path, form: str) -> None:
+    file = folder / "given.yaml"
+    fields = run("submit", "train.py", "--dry-run", "-o", "yaml").stdout
+    file.write_text(fields if form == "fields" else MANIFEST)
+    words = ["submit", "-f", str(file), "-E", "local", "--dry-run"]
+    assert "There is no preset “nosuch”" in run(*words, "--preset", "nosuch", code=1).stderr
+    filled = json.loads(run(*words, "-o", "json", "--preset", "three", "--", "--fail", code=None).stdout)
+    assert filled["spec"]["run_policy"]["backoff_limit"] == 3
+    assert filled["spec"]["args"] == ["--lines", "9", "--fail"]
+    changed = json.loads(run(*words, "-o", "json", "--preset", "three", "--retry", "2", code=None).stdout)
+    assert changed["spec"]["run_policy"]["backoff_limit"] == 2  # What is given replaces the preset's values.
+
+
 def test_one_job_in_all_forms(run: Run, job: str) -> None:
     table = run("list").stdout.splitlines()
     assert table[0].split()[:3] == ["NAME", "STATUS", "ENGINE"]
@@ -133,6 +162,18 @@ def test_one_job_in_all_forms(run: Run, job: str) -> None:
     assert "Succeeded" in run("get", job, "--events").stdout
     assert json.loads(run("events", job, "-o", "json").stdout)["events"]
     assert "env:" in run("get", job, "--manifest").stdout
+
+
+@pytest.mark.parametrize("lab_in", [None, ".", "work"])
+def test_the_run_of_a_job_is_listed_in_its_folder(
+    run: Run, job: str, folder: Path, lab_in: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    servers = [] if lab_in is None else [{"url": "http://x/", "root_dir": str(folder / lab_in)}]
+    monkeypatch.setattr(lab, "running_servers", lambda: servers)
+    assert run("runs", "--job", job, "-o", "name").stdout == f"{job}\n"
+    assert run("runs", "..", "--job", job, "-o", "name").stdout == f"{job}\n"
+    (folder / "work" / "none").mkdir(exist_ok=True)
+    assert run("runs", "none", "--job", job, "-o", "name").stdout == ""
 
 
 def test_the_log_of_a_job(run: Run, job: str) -> None:
@@ -148,6 +189,16 @@ def test_the_log_of_a_job(run: Run, job: str) -> None:
     assert "either" in run("logs", job, "--since-time", at, "--since", "1d", code=2).stderr
     assert "rank" in run("logs", job, "--rank", "7", code=1).stderr
     assert "regular expression" in run("logs", job, "--grep", "(", code=1).stderr
+
+
+def test_a_last_line_without_its_end_counts_as_a_line(run: Run) -> None:
+    run("submit", "--command", r"printf 'one\ntwo\nthree'", "--name", "endless-1", *PLAIN, "--wait")
+    assert run("logs", "endless-1").stdout == "one\ntwo\nthree\n"
+    for words in ([], ["-f"]):
+        assert run("logs", "endless-1", "-t", "1", *words).stdout == "three\n"
+        assert run("logs", "endless-1", "-t", "2", *words).stdout == "two\nthree\n"
+        assert run("logs", "endless-1", "-t", "1", "--grep", "e$", *words).stdout == "three\n"
+        assert run("logs", "endless-1", "-t", "0", *words).stdout == ""
 
 
 def test_errors_are_sentences(run: Run, job: str) -> None:
@@ -168,6 +219,11 @@ def test_a_failed_job_ends_with_code_1(run: Run) -> None:
     run("wait", "bad-1", "--for", "Failed", "--timeout", "0s")
 
 
+def test_a_job_is_tried_again(run: Run) -> None:
+    run("submit", "train.py", "--name", "again-1", *PLAIN, "--retry", "1", "--wait", "--", "--fail", code=1)
+    assert json.loads(run("get", "again-1", "-o", "json").stdout)["restarts"] == 1
+
+
 def test_a_shell_runs_a_command(run: Run, folder: Path) -> None:
     run("submit", "--command", "echo 'a  b' > made.txt", "--name", "shell-1", *PLAIN, "--wait")
     assert (folder / "work" / "made.txt").read_text() == "a  b\n"
@@ -186,6 +242,20 @@ def test_a_shell_runs_a_command(run: Run, folder: Path) -> None:
 def _interruptible() -> None:
     """Undo what a shell does to programs that it starts in the background, as it may have done to the tests."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def without_output_it_says_so(run: Run, job: str, folder: Path) -> None:
+    """A job that has written nothing for longer than the setting says."""
+    assert "No output" not in run("get", job).stdout
+    settings = folder / "config" / "jupyter_config.json"
+    usual = settings.read_text()
+    settings.write_text(json.dumps({"T9kJobApp": {"no_output_seconds": 1}}))
+    try:
+        assert "Reason: No output for" in " ".join(run("get", job).stdout.split())
+        assert "No output for" in run("list", "-o", "wide").stdout
+        assert json.loads(run("get", job, "-o", "json").stdout)["stalled"]["kind"] == "output"
+    finally:
+        settings.write_text(usual)
 
 
 def commands_in_a_job(run: Run, job: str, folder: Path) -> None:
@@ -262,6 +332,7 @@ def test_a_lab_and_the_command_line_see_the_same_jobs(run: Run, job: str, folder
         _rest, said = follower.communicate(timeout=240)
         assert follower.returncode == 130 and f"t9kjob stop {first}" in said, said
         run("wait", first, "--timeout", "1s", code=124)
+        without_output_it_says_so(run, first, folder)
         shown = lab.ask("GET", "jobs", name=first).json["jobs"]
         assert [job["phase"] for job in shown] == ["Running"]
         run("prune", "--finished-before", "0s", "--dry-run")
@@ -396,6 +467,13 @@ def test_the_python_client(run: Run, folder: Path) -> None:
             assert job.wait(500).summary.phase == "Succeeded"
             assert "api-1" in [each.name for each in client.jobs()]
             assert client.get("api-1").phase == "Succeeded"
+            assert "api-1" in [each.name for each in client.jobs(phases=["Succeeded"])]
+            with pytest.raises(JobError, match="no phase 'succeeded'"):
+                client.jobs(phases=["succeeded"])
+            with pytest.raises(TypeError, match="phases"):
+                client.jobs(phases="Succeeded")
+            with pytest.raises(TypeError, match="args"):
+                client.submit("train.py", args="--lines 3")
             # What the handle knows of the job may be old.
             job.summary = job.summary.model_copy(update={"phase": "Pending"})
             assert len(list(job.logs(follow=True))) == 3
@@ -407,3 +485,32 @@ def test_the_python_client(run: Run, folder: Path) -> None:
 
     asyncio.run(program())
     assert "api-1" not in run("list", "--deleted", "-o", "name").stdout
+
+
+def test_the_display_in_a_notebook_follows_the_job(folder: Path) -> None:
+    """The cell has ended when the job changes; two changes that come together are both shown in the end."""
+    work = folder / "work"
+    submit = "client.submit('train.py', name='shown-1', args=['--hold', 'go'], values={'torchrun': None})"
+    code = f"from jupyterlab_t9kjob import Client\nclient = Client(home={str(folder / 'home')!r})\n{submit}"
+    manager, kernel = start_new_kernel(kernel_name="python3", cwd=str(work), startup_timeout=PATIENCE)
+    try:
+        kernel.execute(code)
+        ident, seen = None, ""
+        while "Succeeded" not in seen:
+            message = kernel.get_iopub_msg(timeout=PATIENCE)
+            content = message["content"]
+            assert message["msg_type"] != "error", content
+            if message["msg_type"] not in ("display_data", "update_display_data"):
+                continue
+            ident = ident or content["transient"]["display_id"]
+            assert content["transient"]["display_id"] == ident
+            seen = content["data"]["text/html"]
+            if "Running" in seen:
+                assert "since 20" in seen
+                (work / "go").touch()
+        assert "since" not in seen
+    finally:
+        kernel.stop_channels()
+        manager.shutdown_kernel(now=True)
+    with Client(home=folder / "home") as client:
+        client.get("shown-1").delete(purge=True)

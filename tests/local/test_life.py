@@ -142,6 +142,31 @@ async def test_exit_codes_are_a_pods(bench: Bench, code: int, script: str, words
         )
 
 
+@pytest.mark.parametrize("document", ["3", "null", '["x"]', '"boom"', '{"message": null}', "{"])
+async def test_an_odd_error_file_costs_no_restart(bench: Bench, document: str) -> None:
+    job = await bench.submit(
+        f"""
+        import os, pathlib, sys
+        logs = pathlib.Path({str(bench.home)!r}, "jobs", os.environ["T9KJOB_UID"], "logs")
+        (logs / "worker-0.1" / "error.json").write_text({document!r})
+        sys.exit(0 if (logs / "worker-0.2").exists() else 7)
+        """,
+        replica_specs=group(restart_policy="OnFailure"),
+    )
+    done = await bench.ended(job.uid)
+    assert (done.phase, done.restarts) == ("Succeeded", 1)
+
+
+async def test_a_failure_that_nothing_explains_is_one_with_its_exit_code(bench: Bench) -> None:
+    """The text of the script's exit is nested too deep to be searched."""
+    job = await bench.submit(
+        f"import sys\nprint('bad')\nif sys.argv[1:]: sys.exit({' + '.join(['x'] * 1500)})\nsys.exit(1)"
+    )
+    done = await bench.ended(job.uid)
+    assert (done.phase, done.reason and done.reason.code) == ("Failed", "ExitCode")
+    assert done.reason and done.reason.sentence == "The script ended with exit code 1"
+
+
 class TestSeveralReplicas:
     """Without torchrun each replica lives for itself, and the first one decides."""
 

@@ -228,7 +228,8 @@ async def test_old_records_go_and_nothing_else_does(bench: Bench, monkeypatch: p
     for name, job in jobs.items():
         await bench.ended(job.uid)
         if name != "fresh":
-            age(bench, job.uid, 2 * DAY, **({"hostname": "another"} if name == "elsewhere" else {}))
+            another = {"hostname": "another", "boot_id": "another"}
+            age(bench, job.uid, 2 * DAY, **(another if name == "elsewhere" else {}))
     await bench.engine.act(jobs["deleted"].uid, "delete")
     await bench.until(jobs["deleted"].uid, lambda job: job.deleted)
 

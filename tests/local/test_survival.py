@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.errors import Conflict
+from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.engines.local.engine import LocalEngine
 from tests.local.harness import ENDED, Bench, carrying, eventually, kill, make_engine, remove, this_python
@@ -308,11 +309,26 @@ class TestAfterARestart:
         assert not (bench.root / "ran").exists()
 
 
+async def test_a_machine_with_another_name_than_before_is_the_same(bench: Bench) -> None:
+    """A laptop gets its name from the network; the supervisor writes the name that it finds."""
+    await bench.engine.stop()
+    bench.engine = on_machine(bench, hostname="before")
+    bench.engine.listen(bench.hear)
+    await bench.engine.start()
+    job = await bench.submit(SLEEP)
+    seen = await bench.running(job.uid)
+    assert record(bench, job.uid)["machine"]["hostname"] != "before"
+    assert (seen.read_only, seen.actions) == (None, ["pause", "stop", "rerun", "delete"])
+    await bench.engine.act(job.uid, "stop")
+    done = await bench.ended(job.uid)
+    assert done.reason and done.reason.code == "Stopped"
+
+
 class TestAnotherMachine:
     async def test_its_jobs_are_read_only_until_not_heard_of(self, bench: Bench) -> None:
         job = await bench.submit(SLEEP)
         await bench.running(job.uid)
-        other = on_machine(bench, hostname="elsewhere")
+        other = on_machine(bench, hostname="elsewhere", boot_id="another")
         await other.start()
         seen = await other.job(job.uid)
         assert seen.phase == "Running"
@@ -329,6 +345,37 @@ class TestAnotherMachine:
         os.kill(supervisor, signal.SIGCONT)
         await until(other, job.uid, lambda job: job.phase == "Running")
         await other.stop()
+
+    async def test_a_machine_that_is_gone_holds_no_job_and_no_name_for_ever(self, bench: Bench) -> None:
+        """Each container of a lab is a machine with a name of its own."""
+        job = await bench.submit(SLEEP)
+        await bench.running(job.uid)
+        await bench.engine.stop()
+        supervisor = record(bench, job.uid)["supervisor"]["pid"]
+        for pid in (guardian_of(supervisor), supervisor, *carrying(job.uid)):
+            with contextlib.suppress(ProcessLookupError):
+                kill(pid)
+        await gone(job.uid)
+        beat = bench.home / "jobs" / job.uid / "heartbeat"
+        beat.write_text(repr(time.time() - 3600))
+        pretend(bench, job.uid, hostname="3f2a9c01d7be", boot_id="another")
+        engine = bench.engine = make_engine(bench.home, bench.root)
+        await engine.start()
+        seen = await until(engine, job.uid, lambda job: job.phase == "Unknown")
+        assert seen.actions == ["rerun"]
+        with pytest.raises(Conflict, match="is a job named"):
+            await engine.create(bench.spec("pass", name=job.name), namespace="", request_id="too-early")
+        beat.write_text(repr(time.time() - 7 * 3600))
+        seen = await until(engine, job.uid, lambda job: "remove" in job.actions)
+        assert (seen.phase, seen.actions) == ("Unknown", ["rerun", "remove"])
+        assert seen.reason and "no longer exists" in (seen.reason.hint or "")
+        with pytest.raises(Conflict, match="runs on"):
+            await engine.act(job.uid, "delete")
+        again = await engine.create(bench.spec("pass", name=job.name), namespace="", request_id="again")
+        await until(engine, again.uid, lambda job: job.phase == "Succeeded")
+        await engine.remove(job.uid)
+        with pytest.raises(NotFound):
+            await engine.job(job.uid)
 
 
 async def test_the_jobs_directory_removed_while_it_runs(bench: Bench) -> None:

@@ -50,6 +50,13 @@ async def test_ranks_have_streams_of_their_own(bench: Bench) -> None:
     assert replica.ranks == [0, 1]
 
 
+async def test_the_ranks_of_several_replicas_are_known_while_they_run(bench: Bench) -> None:
+    job = await bench.submit("import time; time.sleep(600)", torchrun=TWO, replica_specs=[{"replicas": 2}])
+    assert sorted(await bench.until_ranks(job.uid)) == [[0, 1], [2, 3]]
+    await bench.engine.act(job.uid, "stop")
+    await bench.ended(job.uid)
+
+
 async def test_the_failing_rank_is_named_not_torchrun(bench: Bench) -> None:
     job = await bench.submit(
         """

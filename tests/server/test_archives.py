@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from jupyterlab_t9kjob.app import T9kJobApp
+from jupyterlab_t9kjob.core.evictions.model import Continuation, Continues
 from jupyterlab_t9kjob.core.job import Event, Failure, Frame
-from jupyterlab_t9kjob.core.manifests.convert import LAST_APPLIED
 from jupyterlab_t9kjob.core.manifests.names import SPEC
+from jupyterlab_t9kjob.core.manifests.own_fields import LAST_APPLIED
 from jupyterlab_t9kjob.core.resources import Column, ResourceSource, Samples, Segment
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec
 from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent
@@ -27,7 +28,7 @@ from jupyterlab_t9kjob.engines.imported import unpack
 from jupyterlab_t9kjob.engines.imported.engine import ImportedEngine
 from jupyterlab_t9kjob.engines.kubernetes.jobs import records
 from jupyterlab_t9kjob.jobs.archives import without_secrets
-from jupyterlab_t9kjob.stacks.model import StackDump
+from jupyterlab_t9kjob.stacks.model import StackDump, StackFrame, StackGroup, StackThread
 from jupyterlab_t9kjob.stacks.store import MOST_DUMPS
 from tests.server.conftest import Api
 from tests.server.fakes import FakeEngine
@@ -35,6 +36,7 @@ from tests.server.fakes import FakeEngine
 OUT, ERR = "worker-0.1.rank-0.out", "worker-0.1.rank-1.out"
 TOKEN = "hf_" + "x" * 34
 LIMIT = 5_000_000
+ANOTHER = Continuation(job="local::zz:9", problem="Its quota is used up.")  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -75,7 +77,8 @@ async def exported(engine: FakeEngine, api: Api, app: T9kJobApp, monkeypatch: py
         error="ValueError: bad",
         frames=[Frame(file="/work/train.py", path="train.py", line=1, function="main")],
     )
-    job = engine.put(spec=spec, phase="Failed", ended_at=time.time(), failure=failure, mine=True, owner="lin")
+    others = {"continues": Continues(job="local::a:1", checkpoint="/c", number=1), "continuation": ANOTHER}
+    job = engine.put(spec=spec, phase="Failed", ended_at=time.time(), failure=failure, mine=True, owner="lin", **others)
     log = engine.stream(job, OUT)
     log.write(b"first\n", 100.0).write(b"ValueError: bad\n", 101.0).write(b"last\n", 102.0)
     cut = engine.stream(job, ERR)
@@ -94,7 +97,9 @@ async def exported(engine: FakeEngine, api: Api, app: T9kJobApp, monkeypatch: py
     monkeypatch.setattr(engine, "samples", taken, raising=False)
     monkeypatch.setattr(engine, "samples_version", version, raising=False)
     stacks = (await app.services()).stacks
-    dump = StackDump(id="2026-1", time=100.0, seconds=1.0, method="py-spy", ranks=1, groups=[])
+    frames = [StackFrame(function="main", file="/work/train.py", path="train.py", line=1)]
+    group = StackGroup(members=[], title="1 rank", frames=frames, threads=[StackThread(name="t", frames=frames)])  # type: ignore[arg-type]
+    dump = StackDump(id="2026-1", time=100.0, seconds=1.0, method="py-spy", ranks=1, groups=[group])
     stacks._store.put(job.id, dump)
     answer = await api("GET", "jobs", job.id, "archive")
     assert answer.status == 200
@@ -120,19 +125,15 @@ async def test_an_imported_job_shows_what_the_exported_one_had(
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         assert archive.testzip() is None
         words = b"".join(archive.read(name) for name in archive.namelist())
-        assert TOKEN.encode() not in words
-        assert b"geheim-geheim" not in words
-        assert b"MODE" in words
+        assert TOKEN.encode() not in words and b"geheim-geheim" not in words and b"MODE" in words
     answer = await imported(api, jp_root_dir, data)
     assert answer.status == 201, answer.json
     job = answer.json
     assert (job["engine"], job["name"], job["phase"]) == ("imported", "train-1", "Failed")
-    assert job["actions"] == ["remove"]
-    assert "imported" in job["read_only"]
+    assert job["actions"] == ["remove"] and "imported" in job["read_only"]
     assert job["failure"]["frames"][0]["path"] is None
-    listed = (await api("GET", "jobs")).json["jobs"]
-    assert {each["id"] for each in listed} == {old, job["id"]}
-
+    assert job["continues"] is None and job["continuation"] == {"job": None, "problem": "Its quota is used up."}
+    assert {each["id"] for each in (await api("GET", "jobs")).json["jobs"]} == {old, job["id"]}
     assert (await api("GET", "jobs", job["id"], "events")).json["events"][0]["reason"] == "Started"
     assert (await api("GET", "jobs", job["id"], "replicas")).status == 200
     assert (await api("GET", "jobs", job["id"], "manifest")).status == 200
@@ -144,19 +145,19 @@ async def test_an_imported_job_shows_what_the_exported_one_had(
     lines = (await page.until(type="page"))["lines"]
     assert [line["time"] for line in lines if line["stream"] == OUT] == [100.0, 101.0, 102.0]
     hole = [(line["time"], line["text"]) for line in lines if line["stream"] == ERR]
-    assert hole[0] == (100.0, "a" * 99)
+    assert hole[0] == (100.0, "a" * 99) and hole[2] == (102.0, "after the hole")
     assert "bytes were removed here" in hole[1][1]
-    assert hole[2] == (102.0, "after the hole")
     view = (await api("GET", "jobs", job["id"], "resources", contract=False)).json
     assert view["times"] == [1000.0, 1001.0, 1002.0, 1003.0, 1004.0]
     dumps = (await api("GET", "jobs", job["id"], "stacks")).json["dumps"]
     assert [dump["id"] for dump in dumps] == ["2026-1"]
-
+    (group,) = dumps[0]["groups"]
+    shown = [*group["frames"], *group["threads"][0]["frames"]]
+    assert [(frame["file"], frame["path"]) for frame in shown] == [("/work/train.py", None)] * 2
     assert (await api("POST", "jobs", job["id"], "stop")).status == 409
     assert (await api("POST", "jobs", job["id"], "rerun")).status == 409
     space = (await api("GET", "space")).json["jobs"]
     assert [(each["id"], each["removable"]) for each in space if each["engine"] == "imported"] == [(job["id"], True)]
-
     again = ImportedEngine(tmp_path / "imported", LIMIT)
     await again.start()
     assert [each.id for each in await again.jobs()] == [job["id"]]

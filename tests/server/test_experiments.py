@@ -12,6 +12,8 @@ from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.core.spec import Entrypoint, EnvVar, JobSpec
 from jupyterlab_t9kjob.em import files
 from jupyterlab_t9kjob.experiments import service
+from jupyterlab_t9kjob.experiments.library import library
+from jupyterlab_t9kjob.secret_values import MASK
 from tests.server.conftest import Api, eventually
 from tests.server.fakes import FakeEngine
 
@@ -145,6 +147,26 @@ async def test_links_and_damaged_runs_are_named(api: Api, workspace: Path, tmp_p
     assert {Path(entry["path"]).name for entry in answer["unreadable"]} == {outside.name, cut.name}
 
 
+async def test_a_search_that_fails_is_not_said_to_have_found_nothing(
+    api: Api, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record()
+    tries: list[Path] = []
+
+    def failing(top: Path, *_args: object) -> None:
+        tries.append(top)
+        raise RuntimeError("no search")
+
+    monkeypatch.setattr(service, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(library, "find", failing)
+    await api("GET", "experiments", "runs", revision=-1)
+    await eventually(lambda: len(tries) > 2)
+    answer = (await api("GET", "experiments", "runs", revision=-1)).json
+    assert (answer["runs"], answer["scanning"]) == ([], True)
+    monkeypatch.undo()
+    assert [run["name"] for run in (await table(api))["runs"]] == ["mnist"]
+
+
 async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine: FakeEngine) -> None:
     from tests.unit.experiments.test_event_folders import scalar, write
 
@@ -163,7 +185,7 @@ async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine
     assert runs["events"]["path"] == "elsewhere"
     run = runs["job"]
     assert (run["status"], run["job"]["id"], run["path"]) == ("error", job.id, None)
-    assert run["parameters"] == {"lr": 0.1, "amp": True, "data": "/x", "b": -8}
+    assert run["parameters"] == {"lr": 0.1, "amp": True, "data": "/x", "api-key": MASK, "b": -8}
     assert run["metrics"]["loss"]["last"] == 1.0
     detail = (await api("GET", "experiments", "runs", run["id"])).json
     assert [Path(file["path"]).parent.name for file in detail["files"]] == ["log"]
@@ -171,6 +193,54 @@ async def test_jobs_without_recorder_have_runs(api: Api, workspace: Path, engine
     values = (await api("GET", "experiments", "runs", run["id"], "values", metric="loss")).json
     assert [point["value"] for point in values["points"]] == [2.0, 1.0]
     assert (await api("POST", "experiments", "removal", body={"ids": [run["id"]], "dry_run": True})).status == 409
+
+
+async def test_what_is_missing_in_a_run_is_said(api: Api, workspace: Path) -> None:
+    from tests.unit.experiments.test_event_folders import scalar, write
+
+    path = write(workspace / "damaged", [scalar("loss", float(number)) for number in range(100)])
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + b"\xff" * 64 + whole[len(whole) // 2 + 64 :])
+    many = record("many")
+    for number in range(1000):
+        (many / f"metrics/a{number}.yaml").touch()
+    (record("odd") / "hyperparameters.yaml").write_text("a: [")
+    record("whole")
+    missing = {}
+    for run in (await table(api))["runs"]:
+        detail = (await api("GET", "experiments", "runs", run["id"])).json
+        wanted = {"runs": [run["id"]], "metrics": detail["metrics"]}
+        curves = (await api("POST", "experiments", "curves", body=wanted)).json["curves"]
+        missing[run["name"]] = (
+            [problem.split(":")[0] for problem in detail["problems"]],
+            {c["truncated"] for c in curves},
+        )
+    assert missing == {
+        "damaged": (["Files with metrics are damaged, and the values in the damaged parts are missing."], {True}),
+        "many": (["It has too many files, and those of some metrics are left out."], set()),
+        "odd": (["The file can't be read"], {False}),
+        "whole": ([], {False}),
+    }
+
+
+async def test_folders_of_one_name_of_a_job_are_told_apart(api: Api, workspace: Path, engine: FakeEngine) -> None:
+    from tests.unit.experiments.test_event_folders import scalar, write
+
+    spec = JobSpec(name="folds", entrypoint=Entrypoint(value="/w/train.py"))
+    times = {"created_at": 1700000000.0, "started_at": 1700000000.0}
+    engine.put(spec=spec, phase="Succeeded", **times, log_dirs=[str(workspace / "log")])
+    for number in range(3):
+        values = [scalar("loss", value) for value in (9.0, float(number))]
+        write(workspace / f"log/fold{number}/tensorboard", values[: number + 1])
+    answer = await table(api)
+    while [run["origin"] for run in answer["runs"] if run["metrics"]] != ["job"]:
+        answer = await table(api, revision=-1)
+    [run] = answer["runs"]
+    names = {f"fold{number}/tensorboard/loss": min(number + 1, 2) for number in range(3)}
+    assert {name: metric["count"] for name, metric in run["metrics"].items()} == names
+    for number, name in enumerate(names):
+        values = (await api("GET", "experiments", "runs", run["id"], "values", metric=name)).json["points"]
+        assert [point["value"] for point in values] == [9.0, float(number)][: number + 1]
 
 
 async def test_jobs_of_which_nobody_asked_have_runs_when_the_search_is_over(

@@ -181,6 +181,13 @@ async def test_create_is_idempotent_over_a_restart(submit: Submit, api: Api, app
     assert (await api("GET", "jobs")).json["total"] == 1
 
 
+async def test_a_job_without_a_kernel_keeps_the_name_of_the_one_that_runs_it(submit: Submit, api: Api):
+    job = await submit("print(1)", processes=1, runtime={"kernel": None})
+    assert job["spec"]["runtime"]["kernel"] == "python3"
+    again = (await api("POST", "jobs", job["id"], "rerun", body={"request_id": "request-again"})).json
+    assert again["spec"]["runtime"] == job["spec"]["runtime"]
+
+
 @pytest.mark.parametrize("path", ["gone.py", "../outside.py", "a\0b.py", "folder", "data.csv"])
 async def test_prefill_of_what_is_no_script(api: Api, jp_root_dir: Path, path: str):
     (jp_root_dir / "folder").mkdir()

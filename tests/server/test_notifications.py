@@ -10,12 +10,13 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from html import escape, unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import pytest
 
@@ -25,6 +26,7 @@ from jupyterlab_t9kjob.core.job import Failure, LastOutput, Link, Reason
 from jupyterlab_t9kjob.core.spec import Device
 from jupyterlab_t9kjob.core.sweep import SweepMember
 from jupyterlab_t9kjob.notifications import webhooks
+from jupyterlab_t9kjob.notifications.model import SetWebhook, WebhookRules
 from jupyterlab_t9kjob.notifications.service import NotificationService
 from tests.server.conftest import EXTENSIONS, WAIT, Api, eventually
 from tests.server.fakes import FakeEngine
@@ -40,6 +42,7 @@ class Receiver:
         self.got: list[SimpleNamespace] = []
         self.answers: list[tuple[int, bytes]] = []
         self.default: tuple[int, bytes] = (200, b"ok")
+        self.repeat: Callable[[str], bytes] | None = None
         self.answering = threading.Event()
         self.answering.set()
         receiver = self
@@ -50,6 +53,8 @@ class Receiver:
                 receiver.got.append(SimpleNamespace(path=self.path, headers=self.headers, body=body))
                 receiver.answering.wait(60)
                 status, content = receiver.answers.pop(0) if receiver.answers else receiver.default
+                if receiver.repeat is not None:
+                    status, content = 502, receiver.repeat(self.path)
                 if status:
                     self.send_response(status)
                     self.send_header("Content-Length", str(len(content)))
@@ -224,6 +229,34 @@ async def test_what_ended_while_no_server_ran_is_sent_by_the_next_one(
     assert [each.body["text"] for each in receiver.got] == ["train-1 failed", "train-2 failed", "train-3 failed"]
 
 
+async def test_what_another_lab_of_the_home_sets_holds_for_the_next_message(
+    engine: FakeEngine, api: Api, receiver: Receiver, app: T9kJobApp, tmp_path: Path
+):
+    state = await follow(api, receiver)
+    fail(engine, "train-1")
+    await delivered(api, "train-1 failed")  # This lab sends.
+    jobs = (await app.services()).jobs
+    other = NotificationService(jobs, lambda _notice: None, tmp_path, group_seconds=0.05, retry_seconds=())
+    await other.start()
+    base = receiver.address.rpartition("/")[0]
+    await other.set_webhook(SetWebhook(service="slack", address=f"{base}/second-address"))
+    await other.save_rules(WebhookRules.model_validate({**state["rules"], "lines": False}))
+    fail(engine, "train-2")
+    await eventually(lambda: len(receiver.got) == 2)
+    await delivered(api, "train-2 failed")
+    assert "line 8" in json.dumps(receiver.got[0].body) and "line 8" not in json.dumps(receiver.got[1].body)
+    await other.delete_webhook()
+    assert (await api("GET", "notifications")).json["webhooks"] == []
+    assert (await api("POST", "notifications", "test", body={})).status == 404
+    fail(engine, "train-3")
+    await other.set_webhook(SetWebhook(service="slack", address=f"{base}/third-address"))
+    fail(engine, "train-4")
+    await eventually(lambda: len(receiver.got) == 3)
+    await other.stop()
+    sent = [(each.path.rpartition("/")[2], each.body["text"]) for each in receiver.got[1:]]
+    assert sent == [("second-address", "train-2 failed"), ("third-address", "train-4 failed")]
+
+
 @pytest.mark.parametrize("service", ["slack", "feishu", "dingtalk", "json"])
 async def test_a_test_message_is_what_the_service_expects(api: Api, receiver: Receiver, service: str):
     receiver.default = (200, OK[service])
@@ -284,6 +317,36 @@ async def test_every_refusal_is_said_in_words_and_no_secret_leaves(
     assert (await api("DELETE", "notifications", "webhook")).status == 204
     assert (await api("GET", "notifications")).json["webhooks"] == []
     assert (await api("POST", "notifications", "test", body={})).status == 404
+
+
+TOKEN = "aTOP+SECRET/token-0123456789"
+ECHOES = {
+    "as it was sent": "Bad gateway: cannot POST {sent}",
+    "decoded": f"The token {TOKEN} is unknown",
+    "coded": "The token {coded} is unknown",
+    "in HTML": "<a href='{html}'>moved</a>",
+    "in JSON": "{json}",
+    "cut": "x" * 490 + "{coded}",
+    "with the signature": "sign {sign} and key sesame-key do not match",
+}
+
+
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
+async def test_an_answer_that_repeats_the_request_shows_no_secret_of_it(api: Api, receiver: Receiver, echo: str):
+    def repeat(path: str) -> bytes:
+        words = {"sent": path, "coded": quote(TOKEN, safe=""), "html": escape(path), "sign": path.rpartition("=")[2]}
+        return echo.format(**words, json=json.dumps(f"{path} {TOKEN}").replace("/", r"\/")).encode()
+
+    receiver.repeat = repeat
+    address = f"http://127.0.0.1:{receiver.server.server_port}/robot/send?access_token={quote(TOKEN)}"
+    body = {"service": "dingtalk", "address": address, "key": "sesame-key"}
+    assert (await api("PUT", "notifications", "webhook", body=body)).status == 200
+    verbatim = (await api("POST", "notifications", "test", body={})).json["verbatim"]
+    sign = parse_qs(urlsplit(receiver.got[0].path).query)["sign"][0]
+    shown = unescape(unquote(verbatim)).replace("\\", "")
+    for secret in (TOKEN, sign, "sesame-key"):
+        assert not [start for start in range(len(secret) - 5) if secret[start : start + 6] in shown], verbatim
+    assert "…" in verbatim and len(verbatim) <= 500
 
 
 @pytest.mark.parametrize(

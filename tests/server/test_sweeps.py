@@ -75,3 +75,92 @@ async def test_bad_sweeps(api: Api, jp_root_dir: Path, sweep: dict[str, Any], co
     answer = await api("POST", "sweeps", body={**form, "sweep": sweep, "request_id": "request-1"})
     assert answer.status == 422
     assert (await api("GET", "jobs")).json["total"] == 0
+
+
+ARGPARSE = """
+import argparse
+p = argparse.ArgumentParser()
+p.add_argument("-l", "--lr", type=float, default=0.1)
+p.add_argument("--layers", type=int, nargs="+", default=[1, 2])
+p.add_argument("--amp", action="store_true")
+p.add_argument("--batch-size", type=int, default=8)
+p.add_argument("data")
+p.parse_args()
+"""
+NANOGPT = """
+learning_rate = 6e-4
+exec(open("configurator.py").read())
+"""
+CONFIGURATOR = """
+import sys
+from ast import literal_eval
+for arg in sys.argv[1:]:
+    key, val = arg.split("=")
+    globals()[key[2:]] = literal_eval(val)
+"""
+COMMANDS = """
+import argparse
+p = argparse.ArgumentParser()
+p.add_argument("--seed", type=int, default=0)
+sub = p.add_subparsers(dest="command")
+train = sub.add_parser("train")
+train.add_argument("--lr", type=float, default=0.1)
+sub.add_parser("eval").add_argument("--lr", type=float, default=0.1)
+p.parse_args()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "rows", "expected"),
+    [
+        (ARGPARSE, ["-l", "0.1", "d"], "lr\n0.3\n", [["--lr", "0.3", "d"]]),
+        (ARGPARSE, ["d", "--layers", "1", "2", "3"], "layers\n64 64\n", [["d", "--layers", "64", "64"]]),
+        (
+            ARGPARSE,
+            ["--amp", "d"],
+            "amp,batch_size\nTrue,4\nFalse,2\n",
+            [["--amp", "d", "--batch-size", "4"], ["d", "--batch-size", "2"]],
+        ),
+        (ARGPARSE, ["--lr", "1", "--", "d"], "batch-size\n4\n", [["--lr", "1", "--batch-size", "4", "--", "d"]]),
+        (NANOGPT, [], "learning_rate\n0.1\n", [["--learning_rate=0.1"]]),
+        (COMMANDS, ["train", "--lr", "1"], "seed,lr\n1,2\n", [["--seed", "1", "train", "--lr", "2"]]),
+    ],
+)
+async def test_rows_become_arguments_as_the_script_takes_them(
+    api: Api, jp_root_dir: Path, text: str, args: list[str], rows: str, expected: list[list[str]]
+) -> None:
+    (jp_root_dir / "train.py").write_text(text)
+    (jp_root_dir / "configurator.py").write_text(CONFIGURATOR)
+    (jp_root_dir / "rows.csv").write_text(rows)
+    filled = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json
+    form = {"spec": {**filled["spec"], "args": args}, "path": "train.py", "sweep": {"rows_path": "rows.csv"}}
+    preview = (await api("POST", "launch", "sweep", body=form)).json
+    assert [job["spec"]["args"] for job in preview["jobs"]] == expected
+    assert "UnknownColumn" not in {check["code"] for check in preview["checks"]}
+
+
+async def test_values_that_an_option_does_not_take(api: Api, jp_root_dir: Path) -> None:
+    (jp_root_dir / "train.py").write_text(ARGPARSE)
+    (jp_root_dir / "rows.csv").write_text("learning_rate\n0.1\n")
+    filled = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json
+
+    async def preview(sweep: dict[str, Any]) -> Any:
+        form = {"spec": {**filled["spec"], "args": ["d"]}, "path": "train.py", "sweep": sweep}
+        return (await api("POST", "launch", "sweep", body=form)).json
+
+    sizes = await preview({"fields": [{"field": "--batch-size", "values": "1..100 log 5"}]})
+    assert [job["values"]["--batch-size"] for job in sizes["jobs"]] == ["1", "3", "10", "32", "100"]
+    wrong = await preview({"fields": [{"field": "--batch-size", "values": "1, 2.5"}]})
+    (check,) = (check for check in wrong["checks"] if check["code"] == "SweepValues")
+    assert (check["level"], check["message"]) == ("warning", "--batch-size takes whole numbers; 2.5 is none.")
+    (jp_root_dir / "rows.tsv").write_text("amp\tlr\non\t1\nO2\t2\n")
+    flag = await preview({"rows_path": "rows.tsv"})
+    assert flag["checks"][0]["message"] == "--amp is on or off; O2 is neither."
+    elsewhere = {"spec": {**filled["spec"], "args": ["d"]}, "path": "train.py"}
+    elsewhere["spec"]["entrypoint"] = {"kind": "script", "value": "/opt/image/other.py"}
+    elsewhere["sweep"] = {"fields": [{"field": "--batch-size", "values": "1, 2.5"}]}
+    other = (await api("POST", "launch", "sweep", body=elsewhere)).json
+    assert len(other["jobs"]) == 2 and "SweepValues" not in {check["code"] for check in other["checks"]}
+    unknown = await preview({"rows_path": "rows.csv"})
+    (check,) = (check for check in unknown["checks"] if check["code"] == "UnknownColumn")
+    assert check["level"] == "warning" and "--learning_rate" in check["message"]

@@ -13,7 +13,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Unavailable
 from jupyterlab_t9kjob.core.system import disk_threads
-from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent, on_disk, real_path
+from jupyterlab_t9kjob.core.system.disk_threads import DiskSilent, lane_of, on_disk, real_path
 from tests.local.disks import HungDisk, hung_disk, small_disk
 from tests.local.harness import eventually
 
@@ -118,6 +118,19 @@ async def test_a_file_that_hangs_on_a_disk_that_answers(tmp_path: Path, monkeypa
             await on_disk(inner, inner.read_bytes)
         assert await on_disk(pipe, pipe.is_fifo)
         os.close(os.open(inner, os.O_WRONLY))
+
+
+async def test_a_link_that_leads_to_another_disk_is_followed_soon(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(".")
+    await lane_of(link / "train.py")
+    with small_disk(tmp_path / "disk"):
+        link.unlink()
+        link.symlink_to("disk")
+        end = time.monotonic() + BOUND
+        while (await lane_of(link / "train.py")).point != str(tmp_path / "disk"):
+            assert time.monotonic() < end
+            await asyncio.sleep(0.05)
 
 
 async def test_real_paths(tmp_path: Path) -> None:

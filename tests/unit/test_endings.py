@@ -302,6 +302,38 @@ def test_without_the_source_nothing_doubtful_is_claimed(name: str, words: str | 
     assert told.get("error") == words
 
 
+@pytest.mark.parametrize(
+    ("call", "output", "ended"),
+    [
+        ("sys.exit('no data\\n')", "no data", True),
+        ("sys.exit('  no data ')", "no data", True),
+        ("sys.exit('no data')", "no data here", False),
+        ("sys.exit('no data')", "there is no data", False),
+        ("sys.exit(f'no data in {path}: {why} ')", "no data in /data: it is empty", True),
+        ("sys.exit(f'no data in {path}: {why}')", "no data in /data", False),
+        ("sys.exit(f'{path}: no data')", "/data: no data", True),
+        ("sys.exit(f'{path}: no data')", "/data: no data: tried 2 times", False),
+        ("sys.exit(f'{path} has no data, data is missing')", "/data has no data", False),
+        ("sys.exit(f'no data{path}data')", "no data", False),
+        ("sys.exit('no data in %s: %d files' % (path, 3))", "no data in /data\nand /tmp: 3 files", True),
+        ("sys.exit('no data in {}, {why}'.format(path, why=1))", "no data in /data, 1", True),
+        ("sys.exit('no data in ' + path + ', sorry')", "no data in /data, sorry", True),
+        ("raise click.ClickException(f'{path}: no data')", "Error: /data: no data", True),
+        ("sys.exit(f'\\x1b[31m{path}\\x1b[0m: no data')", "/data: no data", True),
+        ("sys.exit(f'{path}')", "anything", False),
+        ("sys.exit(f'{path}: {a}, {b}, {c}, {d}, {e}, {f}, {g}, {h} not known')", ": 0, 1" * 2_000, False),
+    ],
+)
+def test_the_text_of_an_exit_is_found_in_the_source(call: str, output: str, ended: bool, tmp_path: Path) -> None:
+    """The last row took years when the text was searched with backtracking."""
+    script = tmp_path / "train.py"
+    script.write_text(f"import sys\nif wrong:\n    {call}\n")
+    os.utime(script, (RUN_AT - 1, RUN_AT - 1))
+    log = end_of("container", f"\n{output}\n".encode())
+    told = first_failure([log], exit_code=1, first_rank=None, check=ScriptCheck(str(script), RUN_AT))
+    assert told.get("error") == (output.replace("\n", " ") if ended else None)
+
+
 @pytest.mark.parametrize(("name", "rank", "sentence", "note"), RANKS, ids=[row[0] for row in RANKS])
 def test_logs_of_ranks(name: str, rank: int, sentence: str, note: str | None, tmp_path: Path) -> None:
     folder = HERE / name

@@ -108,7 +108,7 @@ def test_a_broken_cell_counts_only_if_it_runs() -> None:
 
 def test_parameters_are_options_with_their_types() -> None:
     notebook = read("x = 1", PARAMETERS)
-    options = notebook.options(set(), notebook.convert())
+    options = notebook.options(notebook.convert())
     shown = {option.dest: (option.kind, option.default) for option in options if not option.dest.startswith("t9kjob")}
     assert shown == {
         "lr": ("float", "3e-4"),
@@ -121,7 +121,7 @@ def test_parameters_are_options_with_their_types() -> None:
         "folder": ("text", None),
     }
     assert (options[0].help, options[0].line, options[2].off_flag) == ("step size", 2, "--no-fast")
-    assert next(option.dest for option in notebook.options({"--lr"}, None)) == "epochs"
+    assert next(item.name for item in notebook.parameters.without({"--lr"}).items) == "epochs"
 
 
 def test_values_are_assigned_after_the_cell_with_their_types() -> None:
@@ -138,7 +138,7 @@ def test_values_are_assigned_after_the_cell_with_their_types() -> None:
 
 def test_injected_parameters_replace_the_defaults() -> None:
     notebook = read(PARAMETERS, {"source": "lr = 0.5", "tags": ["injected-parameters"]}, "print(lr)")
-    assert notebook.options(set(), None)[0].default == "0.5"
+    assert notebook.options(None)[0].default == "0.5"
     assert run(notebook).stdout == "0.5\n"
     assert run(notebook, "--lr=0.1").stdout == "0.1\n"
 
@@ -175,6 +175,7 @@ def test_packages_are_installed_once_on_each_node(tmp_path: Path) -> None:
 
 LINES = [
     ("torchrun --nproc_per_node=4 --nnodes 2 train.py --lr 0.1", ("script", "train.py", ["--lr", "0.1"], 4, 2)),
+    ("torchrun --virtual-local-rank train.py --lr 0.1", ("script", "train.py", ["--lr", "0.1"], None, None)),
     (
         "python -m torch.distributed.run --nproc-per-node gpu -m pkg.train x",
         ("module", "pkg.train", ["x"], "gpu", None),
@@ -186,6 +187,10 @@ LINES = [
     ("deepspeed --include localhost:0,2 t.py", ("script", "t.py", [], 2, 1)),
     ("deepspeed t.py", ("script", "t.py", [], "gpu", None)),
     ("torchrun --standalone --nnodes=1:4 t.py 'a b' > log.txt 2>&1", ("script", "t.py", ["a b"], None, 4)),
+    ("torchrun t.py --lr 0.1; echo done", ("script", "t.py", ["--lr", "0.1"], None, None)),
+    ("torchrun t.py --lr 0.1 2>&1 | tee log.txt", ("script", "t.py", ["--lr", "0.1"], None, None)),
+    ("torchrun t.py --color '#fff' x#y&", ("script", "t.py", ["--color", "#fff", "x#y"], None, None)),
+    ("torchrun t.py --text 'a;b|c' # or --lr 1", ("script", "t.py", ["--text", "a;b|c"], None, None)),
 ]
 
 
@@ -221,6 +226,21 @@ def test_the_parts_of_a_launch_command() -> None:
     assert (line.line, line.dropped, line.variables) == (2, ["--fsdp_x y"], ["{lr}"])
     assert find_launch_line("%%bash\ncd x\ntorchrun t.py") is not None
     assert find_launch_line("# !torchrun t.py\nprint('!torchrun t.py')") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "dropped", "variables"),
+    [
+        ("torchrun t.py --lr 0.1; echo done", ["; echo done"], []),
+        ("torchrun t.py 2>&1 | tee log.txt", ["| tee log.txt"], []),
+        ("torchrun t.py && echo done &", ["&& echo done &"], []),
+        ('torchrun t.py --dir ~/data --name "exp $(date)" --of `pwd`', [], ["$(date)", "`pwd`", "~/data"]),
+        ("torchrun t.py --files data/*.csv --pattern '*.csv' --home \"$HOME\"", [], ["$HOME", "data/*.csv"]),
+    ],
+)
+def test_what_the_form_does_not_take_over(text: str, dropped: list[str], variables: list[str]) -> None:
+    line = read_launch_line(text)
+    assert line is not None and (line.dropped, line.variables) == (dropped, variables)
 
 
 def test_two_thousand_cells_are_read_in_time() -> None:

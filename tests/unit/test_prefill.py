@@ -24,7 +24,7 @@ from jupyterlab_t9kjob.launch.checks import of_script
 from jupyterlab_t9kjob.launch.kernels.kernels import Kernels
 from jupyterlab_t9kjob.launch.model import Kernel, Prefill, PrefillRequest, PreviewRequest, ScriptInfo, TorchInfo
 from jupyterlab_t9kjob.launch.prefill import choose_kernel, fresh_spec
-from jupyterlab_t9kjob.launch.scripts import distributions
+from jupyterlab_t9kjob.launch.scripts import packages
 from jupyterlab_t9kjob.launch.scripts.packages import DISTRIBUTIONS
 from jupyterlab_t9kjob.launch.service import Launch
 from jupyterlab_t9kjob.launch.source_file import Source, read_source
@@ -338,12 +338,12 @@ def test_distributions_are_known_by_table_or_by_metadata(tmp_path: Path, monkeyp
         if local:
             (folder / "direct_url.json").write_text('{"url": "file:///home/me/own"}')
     monkeypatch.syspath_prepend(str(tmp_path))
-    distributions._installed.cache_clear()
+    packages._installed.cache_clear()
     names = ["cv2", "skimage", "sklearn", "dotenv", "google.protobuf", "kept", "own", "shared", "no_such_thing"]
     try:
-        found = distributions.distributions_of(names)
+        found = packages.distributions_of(names)
     finally:
-        distributions._installed.cache_clear()
+        packages._installed.cache_clear()
     assert found == {
         "cv2": "opencv-python-headless",
         "skimage": "scikit-image",
@@ -511,6 +511,24 @@ async def test_which_scripts_are_modules(place: Place, path: str, text: str, mod
     assert spec.working_dir == str(place.root if module else script.parent)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import typer\napp = typer.Typer()\n@app.command()\ndef main(lr: float = 0.1): ...\napp()\n",
+        "import typer\ndef main(lr: float = typer.Option(0.1)): ...\ntyper.run(main)\n",
+        "import configargparse\np = configargparse.ArgParser()\np.add('--lr', type=float)\np.parse_args()\n",
+        "from dataclasses import dataclass\nfrom trl import TrlParser\n@dataclass\nclass A:\n    lr: float = 0.1\n"
+        "TrlParser(A).parse_args_and_config()\n",
+    ],
+    ids=["typer-app", "typer-run", "configargparse", "trl"],
+)
+async def test_libraries_whose_options_are_all_read_have_no_hint(place: Place, text: str) -> None:
+    place.write("train.py", text)
+    form = await place.prefill("train.py")
+    assert "--lr" in [flag for option in form.script.options for flag in option.flags]
+    assert "OptionsUnread" not in [check.code for check in form.checks]
+
+
 async def test_options_that_are_not_read_are_said(place: Place) -> None:
     place.write("train.py", "import fire\nfrom mains import choose\nfire.Fire(choose())\n")
     check = next(check for check in (await place.prefill("train.py")).checks if check.code == "OptionsUnread")
@@ -655,12 +673,28 @@ async def test_files_that_are_not_on_this_machine(tmp_path: Path) -> None:
         (["-ca", "d"], []),
         (["--other"], ["--config", "data"]),
         (["--con", "a", "b"], ["--config"]),  # an option of its own, so no abbreviation
+        (["--config", "a", "--layers", "1", "b"], ["data"]),  # the list takes all words
+        (["--config", "a", "--layers", "1", "--", "b"], []),
+        (["b", "--layers", "1", "--config", "a"], []),
     ],
 )
 async def test_required_options_without_a_value(place: Place, args: list[str], missing: list[str]) -> None:
     text = "import argparse\nparser = argparse.ArgumentParser()\n"
     text += "parser.add_argument('--config', '-c', required=True)\nparser.add_argument('--con')\n"
-    text += "parser.add_argument('data')\n"
+    text += "parser.add_argument('data')\nparser.add_argument('--layers', nargs='*')\n"
+    place.write("train.py", text)
+    form = await place.prefill("train.py")
+    request = PreviewRequest(path="train.py", spec=form.spec.model_copy(update={"args": args}))
+    checks = (await place.launch.preview(request)).checks
+    assert [check.option for check in checks if check.code == "OptionMissing"] == missing
+
+
+@pytest.mark.parametrize(
+    ("args", "missing"), [(["a", "b"], ["out"]), (["a", "b", "c"], []), (["--size", "1", "2", "a", "b"], ["out"])]
+)
+async def test_required_options_after_one_of_two_words(place: Place, args: list[str], missing: list[str]) -> None:
+    text = "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--size', nargs=2)\n"
+    text += "parser.add_argument('pair', nargs=2)\nparser.add_argument('out')\n"
     place.write("train.py", text)
     form = await place.prefill("train.py")
     request = PreviewRequest(path="train.py", spec=form.spec.model_copy(update={"args": args}))

@@ -38,6 +38,26 @@ def test_lines(line: str, text: str, fraction: float | None) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("Tokenizing:  37%|███▋      | 37/100 [00:12<00:20,  3.10it/s]\n", None),
+        ("Map (num_proc=4): 100%|██████████| 100/100 [00:12<00:00]\n", None),
+        ("step 5/10\nEvaluating:  50%|█████     | 5/8 [00:01<00:01, 4.9it/s]\n", "Step 5 of 10"),
+        ("Epoch 2/4 validation: 50%|█████     | 5/8 [00:01<00:01, 4.9it/s]\n", "Epoch 2 of 4"),
+    ],
+)
+def test_bars_of_preparation_and_evaluation_count_no_steps(lines: str, text: str | None) -> None:
+    found = read(lines)
+    assert (found and found.text) == text
+
+
+def test_epochs_may_be_counted_from_zero() -> None:
+    halves = [f"Epoch {epoch}/4, step {step}/2\n" for epoch in range(4) for step in (1, 2)]
+    found = [read(*halves[: end + 1]) for end in range(len(halves))]
+    assert [each and each.fraction for each in found] == [number / 8 for number in range(1, 9)]
+
+
+@pytest.mark.parametrize(
     ("line", "metrics"),
     [
         ("with loss: 0.25", {"loss": 0.25}),

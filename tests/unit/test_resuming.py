@@ -76,7 +76,7 @@ def test_an_option_of_any_subcommand_counts_for_the_form() -> None:
 def test_a_renamed_job_names_the_checkpoint_of_the_old_one() -> None:
     options = [option("--resume"), option("--out")]
     old, new = ["--resume", "runs/a-1/x.pt", "--out", "runs/a-1"], ["--resume", "runs/a-2/x.pt", "--out", "runs/a-2"]
-    assert with_checkpoint_of(old, new, options) == ["--out", "runs/a-2", "--resume", "runs/a-1/x.pt"]
+    assert with_checkpoint_of(old, new, options) == ["--resume", "runs/a-1/x.pt", "--out", "runs/a-2"]
     assert with_checkpoint_of(old[2:], new[2:], options) == new[2:]
     assert with_checkpoint_of(old, old, options) == old
     assert with_checkpoint_of(old, new, [option("--out")]) == new
@@ -84,14 +84,14 @@ def test_a_renamed_job_names_the_checkpoint_of_the_old_one() -> None:
 
 def test_the_option_replaces_an_earlier_value() -> None:
     resume, flags = option("--resume"), ["--lr", "1"]
-    assert with_option(["--resume", "a.pt", *flags], resume, "b.pt", [resume]) == [*flags, "--resume", "b.pt"]
-    assert with_option(["--resume=a.pt", *flags], resume, "b.pt", [resume]) == [*flags, "--resume", "b.pt"]
+    assert with_option(["--resume", "a.pt", *flags], resume, "b.pt", [resume]) == ["--resume", "b.pt", *flags]
+    assert with_option(["--resume=a.pt", *flags], resume, "b.pt", [resume]) == ["--resume", "b.pt", *flags]
     assert with_option([], resume, "b.pt", [resume]) == ["--resume", "b.pt"]
     bare = option("--resume", value_optional=True)
-    assert with_option(["--resume", *flags], bare, "b.pt", [bare]) == [*flags, "--resume", "b.pt"]
+    assert with_option(["--resume", *flags], bare, "b.pt", [bare]) == ["--resume", "b.pt", *flags]
     assert with_option([*flags, "--resume"], bare, "b.pt", [bare]) == [*flags, "--resume", "b.pt"]
     hydra = option("resume", syntax="assignment")
-    assert with_option(["resume=a.pt", "lr=1"], hydra, "b.pt", [hydra]) == ["lr=1", "resume=b.pt"]
+    assert with_option(["resume=a.pt", "lr=1"], hydra, "b.pt", [hydra]) == ["resume=b.pt", "lr=1"]
 
 
 def test_a_checkpoint_may_be_a_folder() -> None:

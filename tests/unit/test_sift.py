@@ -6,6 +6,7 @@ from pathlib import Path
 
 from jupyterlab_t9kjob.logs.serving.sift import first_rank, first_ranks, sift, sifted_path
 from jupyterlab_t9kjob.logs.storage import cuts, index
+from jupyterlab_t9kjob.logs.storage.spool import Spool
 
 LOG = [
     b"W1121 23:59:00.000000 1 torch/distributed/run.py:852] \n",
@@ -61,6 +62,42 @@ def test_what_was_cut_out_is_passed_over(tmp_path: Path):
     cuts.append(path.with_name("a.log.cuts"), cuts.Cut(6, 6 + 3_000_000, 10))
     sift(path)
     assert sifted_path(path).read_bytes() == b"first\nlast\n"
+
+
+def stamped(number: int, line: str) -> bytes:
+    return f"2026-01-01T00:00:{number:02d}.000000001Z {line}\n".encode()
+
+
+def test_a_log_that_was_another_run_s_is_sifted_anew(tmp_path: Path):
+    path = tmp_path / "a.log"
+    spool = Spool(path)
+    spool.feed(b"".join(stamped(number, f"[rank7.default1]:other {number}") for number in range(3)))
+    spool.feed(b"".join(stamped(number, f"other {number}") for number in range(3, 6)))
+    sift(path)
+    cuts.append(path.with_name("a.log.cuts"), cuts.Cut(5, 10, 1))
+    spool.clear()
+    assert {file.name for file in tmp_path.iterdir()} == {"a.log", "a.log.index", "a.log.lines"}
+    spool.feed(b"".join(stamped(number, f"own {number}") for number in range(10, 40)))
+    spool.close()
+    sift(path)
+    assert sifted_path(path).read_bytes() == path.read_bytes()
+    assert first_ranks(sifted_path(path)) == []
+
+
+def test_a_log_that_has_become_shorter_is_sifted_anew(tmp_path: Path):
+    """Another lab has cleared it."""
+    path = tmp_path / "a.log"
+    write(path, [b"[rank7.default1]:epoch 1\n", b"a long line of another run\n"])
+    sift(path)
+    path.unlink()
+    path.with_name("a.log.index").unlink()
+    write(path, [b"own\n"])
+    sift(path)
+    assert sifted_path(path).read_bytes() == b"own\n"
+    assert first_ranks(sifted_path(path)) == []
+    write(path, [b"next\n"], 1)
+    sift(path)
+    assert sifted_path(path).read_bytes() == b"own\nnext\n"
 
 
 def test_prefixes_tell_global_ranks(tmp_path: Path):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from jupyterlab_t9kjob.core.system import local_git
 from jupyterlab_t9kjob.snapshots.file_list import as_json
 from jupyterlab_t9kjob.snapshots.git import blobs, commits
 from jupyterlab_t9kjob.snapshots.git.blobs import Blobs
@@ -168,6 +169,102 @@ def test_patterns_that_take_long_to_match(tmp_path: Path, pattern: str) -> None:
         Ignore(tmp_path, [pattern])
 
 
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """Make a repository with committed files that its ignore files match."""
+    folder = tmp_path / "repository"
+    ignore = "data/\nlib/\n*.json\n*.pem\nrun/*\n"
+    files = {
+        ".gitignore": ignore,
+        "train.py": "import data.loader, lib.util\n",
+        "config.json": "{}",
+        "run/start.py": "x",
+        "lib/util.py": "x",
+        "data/.gitignore": "!*\n",
+        "data/__init__.py": "",
+        "data/loader.py": "",
+        "data/weights.pt": "",
+        "data/deep/er/größe.py": "",
+        "data/moved/old.py": "",
+        "data/gone.py": "",
+        "data/env/pyvenv.cfg": "",
+        "data/env/lib.py": "",
+        "data/.t9kjob/x": "",
+    }
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "data/link.py").symlink_to("loader.py")
+    (folder / "data/out.py").symlink_to(tmp_path / "secret.py")
+    git(folder, "init", "-q")
+    git(folder, "add", "-Af")
+    git(folder, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x")
+    (folder / "other.json").write_text("{}")
+    (folder / "run/log.txt").write_text("x")
+    (folder / "data/images/1").mkdir(parents=True)
+    for number in range(20):
+        (folder / f"data/images/1/{number}.png").write_text("pixels")
+    (folder / "data/gone.py").unlink()
+    (tmp_path / "secret.py").write_text("x")
+    (folder / "data/moved").rename(tmp_path / "moved")
+    (folder / "data/moved").symlink_to(tmp_path / "moved")
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True)
+
+
+def test_files_that_git_tracks_are_copied_although_its_rules_match_them(repository: Path) -> None:
+    listing = list_files(repository, ["*.pt"], count=True)
+    data = ["data/.gitignore", "data/__init__.py", "data/deep/er/größe.py", "data/link.py", "data/loader.py"]
+    expected = [".gitignore", "config.json", *data, "lib/util.py", "run/start.py", "train.py"]
+    assert [entry.path for entry in listing.files] == expected
+    left_out = {each.path: (each.rule, each.files) for each in listing.left_out if each.path != ".git/"}
+    assert left_out == {  # 20 images, the weights, the files of two folders, and two links
+        "data/": (".gitignore", 26),
+        "other.json": (".gitignore", 1),
+        "run/log.txt": (".gitignore", 1),
+    }
+    assert sum(each.size for each in listing.left_out if each.path == "data/") >= 20 * len("pixels")
+
+
+def test_the_patterns_of_the_form_leave_out_what_git_tracks(repository: Path) -> None:
+    listing = list_files(repository, ["*.json", "data/deep/", "!data/deep/er/", "lib/"], count=True)
+    names = [entry.path for entry in listing.files]
+    assert "data/loader.py" in names and "data/weights.pt" in names
+    assert not [name for name in names if name.endswith(".json") or name.startswith(("lib/", "data/deep/"))]
+    assert [entry.path for entry in list_files(repository, ["data/"]).files if entry.path.startswith("data")] == []
+
+
+def test_a_folder_of_a_repository_and_one_that_git_does_not_read(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (repository / "data/.gitignore").write_text("# none\n")
+    names = [entry.path for entry in list_files(repository / "data", []).files]
+    assert names[:3] == [".gitignore", "__init__.py", "deep/er/größe.py"] and "images/1/1.png" not in names
+    monkeypatch.setenv("PATH", "")
+    assert [entry.path for entry in list_files(repository, []).files] == [".gitignore", "train.py"]
+
+
+def test_the_files_that_git_tracks_are_asked_for_once(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No program that the repository configures runs, and files that no rule matches ask nothing."""
+    started: list[tuple[str, ...]] = []
+    run = local_git.start
+
+    def start(place: Path, *arguments: str) -> subprocess.Popen[bytes] | None:
+        started.append(arguments)
+        return run(place, *arguments)
+
+    monkeypatch.setattr(local_git, "start", start)
+    program = repository.parent / "program"
+    program.write_text(f"#!/bin/sh\ntouch {repository.parent}/ran\n")
+    program.chmod(0o755)
+    git(repository, "config", "core.fsmonitor", str(program))
+    list_files(repository, [], count=True)
+    assert started == [("ls-files", "-z")] and not (repository.parent / "ran").exists()
+
+
 def test_a_commit_is_restored_by_one_process_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "code"
     names = ["a.txt", "empty", "folder/b.bin", "folder/run.sh", "größe.txt"]
@@ -187,7 +284,7 @@ def test_a_commit_is_restored_by_one_process_of_git(tmp_path: Path, monkeypatch:
 
     def start(place: Path, *arguments: str, stdin: int) -> subprocess.Popen[bytes] | None:
         started.append(arguments)
-        return commits.start(place, *arguments, stdin=stdin)
+        return local_git.start(place, *arguments, stdin=stdin)
 
     monkeypatch.setattr(blobs, "start", start)
     opened = partial(_committed, folder, {file.path: file for file in files})

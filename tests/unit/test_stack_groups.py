@@ -45,6 +45,17 @@ def test_lines_inside_libraries_do_not_count_and_those_of_the_user_do() -> None:
     )
 
 
+def test_what_a_library_calls_while_it_waits_does_not_count() -> None:
+    polling = [("is_completed", PACKAGES + "torch/futures/__init__.py", 5), *ALL_REDUCE, *MAIN]
+    hooked = [("hook", "/job/hooks.py", 5), *ALL_REDUCE, *MAIN]
+    groups = grouped(member(0, ALL_REDUCE + MAIN), member(1, polling), member(2, hooked))
+    assert ranks(groups) == [[2], [0, 1]]
+    # Of ranks that join a process group, one may hang in another part of that.
+    joining = [("init_process_group", PACKAGES + "torch/distributed/distributed_c10d.py", 1), *MAIN]
+    resolving = [("getaddrinfo", "/usr/lib/python3.12/socket.py", 9), *joining]
+    assert ranks(grouped(member(0, joining), member(1, resolving), member(2, joining))) == [[1], [0, 2]]
+
+
 def test_the_sentence_of_the_issue() -> None:
     loading = [
         ("_MultiProcessingDataLoaderIter._try_get_data", PACKAGES + "torch/utils/data/dataloader.py", 1290),
@@ -53,6 +64,12 @@ def test_the_sentence_of_the_issue() -> None:
     ]
     groups = grouped(*(member(rank, loading if rank == 3 else ALL_REDUCE + MAIN) for rank in range(8)))
     assert finding_of(groups) == "7 ranks wait in all_reduce, rank 3 is in data loading"
+
+
+def test_of_two_ranks_the_one_that_the_other_waits_for_comes_first() -> None:
+    groups = grouped(member(0, ALL_REDUCE + MAIN), member(1, [("<module>", "/job/train.py", 9)]))
+    assert ranks(groups) == [[1], [0]]
+    assert finding_of(groups) == "rank 0 waits in all_reduce, rank 1 is in train.py"
 
 
 def test_many_groups_are_counted() -> None:

@@ -9,12 +9,20 @@ from typing import Any, cast
 import pytest
 
 from jupyterlab_t9kjob.core.job import Event, JobSummary, Progress
+from jupyterlab_t9kjob.core.progress import ProgressReader
 from jupyterlab_t9kjob.core.translation import Text
 from jupyterlab_t9kjob.jobs.engines import Engines
 from jupyterlab_t9kjob.jobs.stalls import Patience, StallWatch
 
 pytestmark = pytest.mark.asyncio
 ID = "local::train:u1"
+
+
+def _step_text(step: int, steps: int) -> Text:
+    reader = ProgressReader()
+    reader.feed(f"step {step}/{steps}\n".encode())
+    assert reader.reading is not None
+    return reader.reading.text
 
 
 class Machine:
@@ -47,7 +55,8 @@ class Machine:
         return [Event(time=at, reason="x", message=Text.verbatim("x")) for at in self.at_events]
 
     def job(self, **more: Any) -> JobSummary:
-        progress = Progress(text=Text.verbatim(f"Step {self.step}"), updated_at=self.wall) if self.step else None
+        text = _step_text(self.step, 100) if self.step else None
+        progress = Progress(text=text, updated_at=self.wall) if text is not None else None
         fields = {"phase": "Running", "created_at": 1.0, "running_since": self.started, "progress": progress, **more}
         return JobSummary(id=ID, engine="local", namespace="", name="train", uid="u1", **fields)
 
@@ -85,6 +94,19 @@ async def test_a_step_of_five_minutes_after_short_steps() -> None:
     assert machine.shown[-1].stalled is None
     assert await machine.stalled() is None
     assert machine.asked == 0
+
+
+async def test_after_the_last_step_of_an_epoch_output_counts() -> None:
+    """No step is due while a model is evaluated or saved, or the training begins after a bar of another kind."""
+    machine = Machine()
+    machine.steps(100, 2.0)
+    machine.passes(500)
+    machine.output = machine.wall
+    assert await machine.stalled() is None
+    machine.passes(590)
+    assert await machine.stalled() is None
+    machine.passes(10)
+    assert await machine.stalled() == "output since 600 s"
 
 
 async def test_long_steps_have_ten_times_their_median() -> None:

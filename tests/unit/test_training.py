@@ -19,6 +19,7 @@ p.add_argument('--dist-url', default='env://')
 args = p.parse_args()
 """
 START = "dist.init_process_group('gloo')\nrank = dist.get_rank()\nmodel = DDP(net)\n"
+SPAWNED = "import torch.multiprocessing as mp\ndef work(index):\n    dist.init_process_group('gloo')\n"
 
 
 def read(tmp_path: Path, source: str, **modules: str) -> Script:
@@ -39,6 +40,13 @@ def read(tmp_path: Path, source: str, **modules: str) -> Script:
         ("lightning", "import lightning as L\nL.Trainer().fit(m)"),
         ("lightning", "import pytorch_lightning as pl\npl.Trainer(gpus=2)"),
         ("lightning", "from pytorch_lightning import Trainer\nTrainer.from_argparse_args(args)"),
+        (
+            "lightning",
+            "from lightning.pytorch.cli import LightningCLI\nclass CLI(LightningCLI):\n    pass\nCLI(Net)",
+        ),
+        ("lightning", "import lightning as L\nclass Mine(L.Trainer):\n    pass\nMine().fit(m)"),
+        ("trainer", "from transformers import Trainer\nclass Mine(Trainer):\n    pass\nMine(model=m).train()"),
+        (None, "from mine import Trainer\nclass Mine(Trainer):\n    pass\nMine(model=m).train()"),
         ("fabric", "from lightning.fabric import Fabric\nFabric()"),
         ("trainer", "from transformers import Trainer\nTrainer(model=m)"),
         ("trainer", "from trl import SFTTrainer\nclass T(SFTTrainer): pass\nT(m)"),
@@ -97,6 +105,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "if 'RANK' in os.environ:\n    dist.init_process_group('nccl')",
             "assert torch.cuda.is_available()\ndist.init_process_group('nccl')",
             "if not torch.cuda.is_available():\n    raise RuntimeError('no GPU')\ndist.init_process_group('nccl')",
+            "if not torch.cuda.is_available():\n    sys.exit()\ndist.init_process_group('nccl')",
+            "if not torch.cuda.is_available():\n    sys.exit('no GPU')\ndist.init_process_group('nccl')",
             "dist.init_process_group('gloo' if os.name == 'nt' else 'nccl')",
             "from transformers import Trainer\ndist.init_process_group('nccl')\nTrainer(model=m).train()",
             "cfg = {'backend': 'nccl'}\ncfg['backend'] = 'nccl'\ndist.init_process_group(cfg['backend'])",
@@ -108,6 +118,10 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "if args.cuda:\n    dist.init_process_group('nccl')",
             "assert int(os.environ['WORLD_SIZE']) > 1\ndist.init_process_group('nccl')",
             "assert dist.is_nccl_available()\ndist.init_process_group('nccl')",
+            "try:\n    dist.init_process_group('nccl')\nexcept RuntimeError:\n    sys.exit(1)",
+            "try:\n    import wandb\nexcept ImportError:\n    wandb = None\ndist.init_process_group('nccl')",
+            "try:\n    dist.init_process_group('nccl')\nexcept ValueError:\n"
+            "    dist.init_process_group('nccl', init_method='env://')",
             "p.add_argument('--no-cuda', action='store_true')\nargs = p.parse_args()\n"
             "if args.no_cuda:\n    pass\nelse:\n    dist.init_process_group('nccl')",
         ],
@@ -127,6 +141,9 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "p.add_argument('--cuda', type=bool, default=True)\nargs = p.parse_args()\n"
             "args.cuda = args.cuda and torch.cuda.is_available()\nif args.cuda:\n    dist.init_process_group('nccl')",
             "if not torch.cuda.is_available():\n    args.d = False\nif args.d:\n    dist.init_process_group('nccl')",
+            "try:\n    dist.init_process_group('nccl')\nexcept Exception:\n    dist.init_process_group('gloo')",
+            "def start():\n    try:\n        if args.name:\n            dist.init_process_group(backend=args.backend)\n"
+            "    except RuntimeError as e:\n        print(e)\n        dist.init_process_group(backend='gloo')\nstart()",
         ],
     ),
     "write": (
@@ -145,8 +162,25 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             START + "with torch.no_grad():\n    torch.save(model, 'm.pt')",
             "from transformers import Trainer\nTrainer(model=model).train()\nmodel.save_pretrained('out')",
             "import lightning as L\nL.Trainer().fit(m)\ntorch.save(m.state_dict(), 'm.pt')",
+            f"{START}if __name__ == '__main__':\n    torch.save(model, 'm.pt')",
+            f"{SPAWNED}torch.save(1, 'm.pt')\nif __name__ == '__main__':\n    mp.spawn(work)",
+            START + "if rank < 0:\n    sys.exit('no rank')\ntorch.save(model, 'm.pt')",
+            START + "if args.resume:\n    sys.exit(0)\ntorch.save(model, 'm.pt')",
+            START + "def better(loss):\n    return loss < 1\nif better(loss):\n    torch.save(model, 'm.pt')",
+            START + "block = clock()\nwith block:\n    torch.save(model, 'm.pt')",
         ],
         [
+            f"{SPAWNED}if __name__ == '__main__':\n    mp.spawn(work)\n    torch.save(1, 'm.pt')",
+            f"{SPAWNED}if __name__ == '__main__':\n    torch.save(1, 'm.pt')\n    mp.Process(target=work).start()",
+            START + "if rank != 0:\n    sys.exit(0)\ntorch.save(model, 'm.pt')",
+            START + "if dist.get_rank() > 0:\n    print('ready')\n    exit()\ntorch.save(model, 'm.pt')",
+            START + "def save():\n    if rank:\n        os._exit(0)\n    torch.save(model, 'm.pt')\nsave()",
+            START + "def should_log():\n    return not dist.is_initialized() or dist.get_rank() == 0\n"
+            "if should_log():\n    torch.save(model, 'm.pt')",
+            START + "class T:\n    def __init__(self):\n        self.r = dist.get_rank()\n    def logs(self):\n"
+            "        return self.r == 0\n    def save(self):\n        if self.logs():\n"
+            "            torch.save(1, 'm.pt')\nT().save()",
+            START + "from filelock import FileLock\nwith FileLock('m.lock'):\n    torch.save(model, 'm.pt')",
             "from transformers import Trainer\nt = Trainer(model=m)\nt.train()\nt.model.config.save_pretrained('out')",
             "from transformers import Trainer\nt = Trainer(model=m)\n"
             "if t.is_world_process_zero():\n    m.save_pretrained('out')",
@@ -185,8 +219,13 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "from lightning.fabric import Fabric\nFabric()\nMNIST('d', download=True)",
             START + "def data():\n    return MNIST('d', download=True)\ndef unused():\n    data()\ndata()",
             START + "assert args.rank == dist.get_rank()\nMNIST('d', download=True)",
+            START + "with Block():\n    MNIST('d', download=True)",
         ],
         [
+            f"{SPAWNED}if __name__ == '__main__':\n    MNIST('d', download=True)\n    mp.spawn(work, nprocs=2)",
+            START + "if dist.get_rank() != 0:\n    quit()\nMNIST('d', download=True)",
+            START + "from filelock import FileLock\nwith FileLock('d.lock'):\n    MNIST('d', download=True)",
+            START + "def data():\n    MNIST('d', download=True)\nwith lock:\n    data()",
             START + "if rank == 0:\n    MNIST('d', download=True)",
             START + "MNIST('d', download=False)",
             START + "MNIST('d', download=rank == 0)",
@@ -246,6 +285,8 @@ MISTAKES: dict[str, tuple[list[str], list[str]]] = {
             "import platform\nif platform.node() == 'a':\n    DATA = '/datasets/cifar'\nelse:\n    DATA = 'd'",
             "from pathlib import Path\nimport platform\nif platform.node() == 'a':\n    DATA = Path('/datasets/cifar')",
             "COLOURS = {'cifar': 'red'}",
+            "DATA_KEY = '/observations/images'",
+            "load(d, data_key='/observations/images')",
         ],
     ),
     "events": (

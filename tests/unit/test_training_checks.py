@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbformat
 import pytest
 from jupyter_server.services.contents.largefilemanager import AsyncLargeFileManager
 
@@ -190,6 +191,9 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             options("'--data', default='/no_such_disk/data'"),
             (options("'--data'"), ["--data", "/no_such_disk/data"]),
             (options("'--data'"), ["--data=/no_such_disk/data"]),
+            options("'--weights', default='/no_such_disk/w'"),
+            options("'--ssh-key', default='/no_such_disk/id_rsa'"),
+            options("'--keys-file', default='/no_such_disk/keys'"),
             "import torchvision\ntorchvision.datasets.ImageFolder('/no_such_disk/train')",
             "import torch\ntorch.load('/no_such_disk/model.pt')",
             "import pandas as pd\npd.read_csv('/no_such_disk/a.csv')",
@@ -206,6 +210,9 @@ CHECKS: dict[str, tuple[list[Case], list[Case]]] = {
             '"""Reads /no_such_disk/data."""',
             "print('/no_such_disk/data')",
             (options("'--data', default='/no_such_disk/data'"), ["--data", "data"]),
+            options("'--data-key', default='/observations/images'"),
+            (options("'--image_keys', nargs='*'"), ["--image_keys", "/observations/images"]),
+            options("'--topic', default='/camera/image_raw'"),
             options("'--data', default='/usr/share/data'"),
         ],
     ),
@@ -305,3 +312,26 @@ def test_checks(tmp_path: Path, code: str, case: Case, bad: bool) -> None:
     place = JobPlace(has_gpu=True, cpus=4, unseen=unseen_here(absolute_paths(spec, source)))
     found = {check.code for check in of_script(spec, source, place=place) if check.level != "passed"}
     assert (code in found) == bad, found
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ("!pip install foo", False),
+        ("!pip install 'foo>=2'", False),
+        ('%pip install "foo>=2" bar', False),
+        ("pip install 'foo>=2' \"bar\"", False),
+        ("!pip list", True),
+        ("!pip install 'foo>=2'\n!ls", True),
+        ('!echo "_t9kjob.pip(\'install"', True),
+    ],
+)
+def test_commands_of_a_notebook_that_each_process_runs(tmp_path: Path, cell: str, told: bool) -> None:
+    file = tmp_path / "explore.ipynb"
+    kernel = {"name": "python3", "language": "python", "display_name": "Python 3"}
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)], metadata={"kernelspec": kernel})
+    nbformat.write(made, file)
+    source = read_source(ContentsRoot(AsyncLargeFileManager(root_dir=str(tmp_path))), file, "/path")
+    entrypoint = Entrypoint(kind="notebook", value=str(file))
+    spec = JobSpec(name="job", entrypoint=entrypoint, torchrun=Torchrun(proc_per_node=2))
+    assert ("CommandsRepeated" in {check.code for check in of_script(spec, source)}) == told

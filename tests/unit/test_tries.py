@@ -57,9 +57,10 @@ def test_lines_are_shown_as_a_terminal_does() -> None:
 @pytest.mark.parametrize(
     ("args", "result"),
     [
-        (["x", "--out", "a", "-v"], ["x", "-v", "--out", "b"]),
-        (["--out=a", "x"], ["x", "--out", "b"]),
-        (["x", "--", "--out"], ["--out", "b", "x", "--"]),
+        (["x", "--out", "a", "-v"], ["x", "--out", "b", "-v"]),
+        (["--out=a", "x"], ["--out", "b", "x"]),
+        (["--out=a", "x", "--out", "c"], ["--out", "b", "x"]),
+        (["x", "--", "--out"], ["x", "--out", "b", "--", "--out"]),
         ([], ["--out", "b"]),
         (["--out"], ["--out", "b"]),
     ],
@@ -71,8 +72,31 @@ def test_an_option_gets_another_value(args: list[str], result: list[str]) -> Non
 
 def test_an_option_may_stand_without_a_value() -> None:
     option = ScriptOption(flags=["--out"], dest="out", kind="text", line=1, value_optional=True)
-    assert with_option(["--out", "--lr", "1"], option, "b", [option]) == ["--lr", "1", "--out", "b"]
-    assert with_option(["--out", "a", "--lr", "1"], option, "b", [option]) == ["--lr", "1", "--out", "b"]
+    assert with_option(["--out", "--lr", "1"], option, "b", [option]) == ["--out", "b", "--lr", "1"]
+    assert with_option(["--out", "a", "--lr", "1"], option, "b", [option]) == ["--out", "b", "--lr", "1"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "args", "value", "result"),
+    [
+        ({"kind": "list"}, ["--out", "1", "-2", "3", "--lr", "1"], "4 '5 6'", ["--out", "4", "5 6", "--lr", "1"]),
+        ({"kind": "list", "items": 2}, ["--out", "1", "2", "x"], "4 5", ["--out", "4", "5", "x"]),
+        ({"kind": "list"}, ["x"], "4", ["x", "--out", "4"]),
+        ({"kind": "flag"}, ["--out", "x"], "True", ["--out", "x"]),
+        ({"kind": "flag"}, ["--out", "x"], "False", ["x"]),
+        ({"kind": "flag", "flag_value": False}, ["x"], "False", ["x", "--out"]),
+        ({"kind": "flag", "off_flag": "--no-out"}, ["--no-out", "x"], "True", ["--out", "x"]),
+        ({"kind": "flag", "off_flag": "--no-out"}, ["--out", "x"], "0", ["--no-out", "x"]),
+        ({"syntax": "equals"}, ["x", "--out", "y"], "1", ["x", "--out=1", "y"]),
+        ({"flags": ["out"], "syntax": "assignment"}, ["a=1"], "1", ["a=1", "out=1"]),
+        ({"flags": ["--output", "-o"]}, ["-o", "1"], "-2", ["--output=-2"]),
+    ],
+)
+def test_an_option_is_written_as_its_kind_wants(
+    fields: dict[str, Any], args: list[str], value: str, result: list[str]
+) -> None:
+    option = ScriptOption(**{"flags": ["--out"], "dest": "out", "kind": "text", "line": 1, **fields})
+    assert with_option(args, option, value, [option]) == result
 
 
 @pytest.mark.parametrize(
@@ -152,7 +176,25 @@ ONLY_THERE = [
     ("FileNotFoundError: [Errno 2] No such file or directory: '/t9k/mnt/set.bin'", "at another path"),
     ("KeyError: 'TOKEN'", "TOKEN, which comes from a Secret"),
     ("RuntimeError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!", "needs a GPU"),
-    ("AssertionError: Torch not compiled with CUDA enabled", "needs a GPU"),
+    *(
+        (error, "needs a GPU")
+        for error in (
+            "AssertionError: Torch not compiled with CUDA enabled",
+            "RuntimeError: No CUDA GPUs are available",
+            "RuntimeError: No HIP GPUs are available",
+            "RuntimeError: Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and"
+            " installed a driver from http://www.nvidia.com/Download/index.aspx",
+            "RuntimeError: Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False.",
+            "RuntimeError: Distributed package doesn't have NCCL built in",
+            "lightning.fabric.utilities.exceptions.MisconfigurationException: No supported gpu backend found!",
+            "ValueError: fp16 mixed precision requires a GPU (not 'mps').",
+            "AssertionError: CUDA is not available",
+            "SystemExit: no GPU found, stopping",
+            "RuntimeError: This script needs at least one GPU",
+            "ValueError: FP16 Mixed precision training can only be used on CUDA devices",
+            "RuntimeError: 0 active drivers ([]). There should only be one.",
+        )
+    ),
 ]
 ALSO_THERE = [
     "FileNotFoundError: [Errno 2] No such file or directory: 'data/train.bin'",
@@ -160,6 +202,13 @@ ALSO_THERE = [
     "FileNotFoundError: [Errno 2] No such file or directory: '/t9k/mnt/gone.bin'",
     "FileNotFoundError: [Errno 2] No such file or directory: '{root}/gone.bin'",
     "KeyError: 'loss'",
+    "KeyError: 'gpu'",
+    "AttributeError: 'Namespace' object has no attribute 'gpu'",
+    "NameError: name 'gpu' is not defined",
+    "train.py: error: unrecognized arguments: --gpus 2",
+    "TypeError: train() missing 1 required positional argument: 'gpu'",
+    "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!",
+    "ValueError: gpus must be divisible by nodes",
     "ValueError: bad split 1/2 of https://x/y",
     None,
 ]

@@ -136,6 +136,56 @@ TREES = [
             *("ultralytics", "trl", "monai.engines", "super_gradients", "megatron.core", "no_such_thing"),
         )
     ),
+    *(
+        Tree(f"a folder with the name of a library: {name}", files, script, distributed=distributed)
+        for name, script, files, distributed in [
+            (
+                "the script's own",
+                "ultralytics/train.py",
+                {"ultralytics/train.py": "from ultralytics import YOLO\nYOLO('n').train(data='d.yaml')\n"},
+                None,
+            ),
+            (
+                "above the script's",
+                "colossalai/small/train.py",
+                {"colossalai/small/train.py": "import colossalai\ncolossalai.launch()\n"},
+                None,
+            ),
+            (
+                "beside the script",
+                "train.py",
+                {"train.py": "from ultralytics import YOLO\nYOLO('n').train()\n", "ultralytics/a.py": "import torch\n"},
+                None,
+            ),
+            (
+                "any name, the script's own",
+                "mylib/train.py",
+                {"mylib/train.py": "from mylib import train_all\ntrain_all()\n"},
+                None,
+            ),
+            (
+                "with the imported module",
+                "train.py",
+                {"train.py": "from trainer.loop import setup\nsetup()\n", "trainer/loop.py": INIT},
+                True,
+            ),
+            (
+                "with the imported name, around the script",
+                "trainer/train.py",
+                {"trainer/train.py": "from trainer import loop\nloop.fit()\n", "trainer/loop.py": "def fit(): ...\n"},
+                False,
+            ),
+            (
+                "a package",
+                "ultralytics/train.py",
+                {
+                    "ultralytics/train.py": "from ultralytics import fit\nfit()\n",
+                    "ultralytics/__init__.py": "import torch\ndef fit(): ...\n",
+                },
+                False,
+            ),
+        ]
+    ),
     Tree("Transformers' trainer", {"train.py": "from transformers import Trainer, TrainingArguments\n"}),
     Tree("Transformers' models", {"train.py": "import torch\nfrom transformers import AutoModel\n"}, distributed=False),
     Tree(
@@ -330,7 +380,11 @@ TREES = [
             ("jsonargparse", "from jsonargparse import CLI\nCLI(main)\n", False),
             ("LightningCLI", "from lightning.pytorch.cli import LightningCLI\nLightningCLI(M)\n", True),
             ("tyro", "import tyro\ntyro.cli(main)\n", False),
-            ("Typer", "import typer\nfrom typer import Option\ndef main(lr=Option(1)): ...\ntyper.run(main)\n", False),
+            (
+                "Typer with options",
+                "import typer\nfrom typer import Option\ndef main(lr=Option(1)): ...\ntyper.run(main)\n",
+                False,
+            ),
             ("sys.argv", "import sys\nlr = float(sys.argv[1])\n", False),
             (
                 "while it runs",
@@ -412,6 +466,12 @@ def test_modules_of_the_workspace_need_no_installing(tmp_path: Path) -> None:
         "data": None,
         "numpy": None,
     }
+
+
+def test_a_library_is_not_found_in_a_folder_of_its_name_around_the_script(tmp_path: Path) -> None:
+    read(tmp_path, {"ultralytics/train.py": "import ultralytics, timm.a\n", "timm/a.py": ""}, "ultralytics/train.py")
+    workspace = Workspace(tmp_path, tmp_path / "ultralytics/train.py")
+    assert (workspace.elsewhere("ultralytics"), workspace.elsewhere("timm")) == (None, tmp_path)
 
 
 def test_options_that_a_script_sets_itself_are_not_offered() -> None:

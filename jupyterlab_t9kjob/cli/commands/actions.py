@@ -60,7 +60,8 @@ async def act_on(
     failed = 0
     for job in jobs:
         try:
-            if action == "remove" or (action == "delete" and remove and job.deleted):
+            only_removed = job.deleted or ("remove" in job.actions and "delete" not in job.actions)
+            if action == "remove" or (action == "delete" and remove and only_removed):
                 await session.jobs.remove(job.id)
             elif action == "delete":
                 await session.jobs.delete(job.id, remove=remove)

@@ -66,8 +66,8 @@ def nodes_command(place: Place, form: str | None) -> None:
             columns += [Column("GPU MODEL", rank=8), Column("ADDRESS", rank=9)]
             rows = [[*row, node.product or "", node.address or ""] for row, node in zip(rows, nodes.nodes, strict=True)]
         print_table(columns, rows)
-        gpus = [_gpus(node) for node in nodes.nodes]
-        used, total = sum(_held(amount) for amount in gpus), sum(_all(amount) for amount in gpus)
+        gpus = _gpus(*nodes.nodes)
+        used, total = (0.0, 0.0) if gpus is None else (gpus.allocated, gpus.total)
         click.echo(t(_("GPUs in use: {used} of {total}", used=_number(used), total=_number(total))))
         for sentence in [nodes.limited, *([_("The nodes are still being counted.")] if nodes.counting else [])]:
             if sentence:
@@ -105,16 +105,19 @@ def _amount(node: NodeCapacity, resource: str) -> Amount | None:
     return next((amount for amount in node.amounts if amount.resource == resource), None)
 
 
-def _gpus(node: NodeCapacity) -> Amount | None:
-    return next((amount for amount in node.amounts if amount.resource not in ("cpu", "memory")), None)
+def _gpus(*nodes: NodeCapacity) -> Amount | None:
+    """Return the accelerators of nodes, those of all kinds together; None if they have none."""
+    from ...core.capacity import Amount
 
-
-def _held(amount: Amount | None) -> float:
-    return 0.0 if amount is None else amount.allocated
-
-
-def _all(amount: Amount | None) -> float:
-    return 0.0 if amount is None else amount.total
+    found = [amount for node in nodes for amount in node.amounts if amount.resource not in ("cpu", "memory")]
+    if not found:
+        return None
+    return Amount(
+        resource="gpus",
+        total=sum(amount.total for amount in found),
+        unhealthy=sum(amount.unhealthy for amount in found),
+        allocated=sum(amount.allocated for amount in found),
+    )
 
 
 def _number(value: float) -> str:
@@ -163,7 +166,8 @@ def top_jobs_command(place: Place, all_namespaces: bool, form: str | None) -> No
     """
 
     async def work(session: Session) -> int:
-        from .jobs import ran, status_of
+        from ...client.times import ran_seconds
+        from .jobs import status_of
 
         chosen = await see_all_namespaces(session, place) if all_namespaces else place
         jobs = [job for job in await jobs_of(session, chosen) if job.phase in ("Running", "Pending", "Resuming")]
@@ -181,9 +185,8 @@ def top_jobs_command(place: Place, all_namespaces: bool, form: str | None) -> No
             held = "" if job.devices_held is None else str(job.devices_held)
             hours = job.gpu_hours_until(now)
             spent = "" if hours is None else f"{hours:.1f}"
-            rows.append(
-                [job.name, status_of(job), str(count), held, spent, short_duration(ran(job)), ", ".join(job.nodes)]
-            )
+            ran = short_duration(ran_seconds(job))
+            rows.append([job.name, status_of(job), str(count), held, spent, ran, ", ".join(job.nodes)])
         columns = [
             Column("NAME"),
             Column("STATUS", rank=2, colored=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,6 +25,7 @@ MARKS = {"ok": ("ok", "Succeeded"), "missing": ("missing", "Failed"), "optional"
 MOST_NAMED = 5
 RIGHTS = ("create_jobs", "delete_jobs", "list_jobs", "watch_jobs", "list_pods", "read_logs", "list_events")
 """Permissions without which a job can't be run or understood."""
+PERMISSION = _("Ask an administrator of the cluster for the permission.")
 
 
 @dataclass(frozen=True)
@@ -117,21 +118,51 @@ def _program(session: Session) -> Iterator[Finding]:
     yield Finding("ok", "t9kjob", text)
 
 
-async def _engines(session: Session, infos: Iterable[EngineInfo]) -> list[Finding]:
+async def _engines(session: Session, infos: Sequence[EngineInfo]) -> list[Finding]:
     found: list[Finding] = []
     for info in infos:
         if not info.available:
-            reason = info.reason or _("not available")
-            advice = _("Ask an administrator of the cluster to install it.") if info.cluster else None
-            if info.cluster is None and info.facts.has_namespaces:
-                advice = _("Name a cluster with --context or KUBECONFIG if you want to use one.")
-            found.append(Finding("optional", info.label, reason, advice))
+            trouble = _trouble(info)
+            if trouble is None or info.reason != trouble[0]:
+                found.append(_unavailable(info))
             continue
         if info.facts.runs_in_kernel:
             found += _machine(info, await session.kernels.all())
         if info.cluster is not None:
             found += _cluster(info)
-    return found
+    return [*found, *_broken(infos)]
+
+
+def _unavailable(info: EngineInfo) -> Finding:
+    """Return the finding about an engine that can't be used, although its cluster answers if it has one."""
+    cluster, advice = info.cluster, None
+    if cluster is None and info.facts.has_namespaces:
+        advice = _("Name a cluster with --context or KUBECONFIG if you want to use one.")
+    elif cluster is not None and "create_jobs" not in cluster.rights:  # It is read for the kinds of the cluster only.
+        advice = _("Ask an administrator of the cluster to install it.")
+    elif cluster is not None and not cluster.rights["create_jobs"].supported:
+        advice = PERMISSION
+    return Finding("optional", info.label, info.reason or _("not available"), advice)
+
+
+def _trouble(info: EngineInfo) -> tuple[Text, Text | None] | None:
+    """Return why an engine's cluster can't be read, and the advice; None if it can, or if there is none."""
+    if info.cluster is not None and info.cluster.stale_reason is not None:
+        return info.cluster.stale_reason, info.cluster.stale_hint
+    if info.looking and info.reason is not None:
+        return info.reason, _("The cluster has not answered. Check the network, the VPN and the kubeconfig.")
+    return None
+
+
+def _broken(infos: Iterable[EngineInfo]) -> Iterator[Finding]:
+    """Yield the findings about clusters that can't be read, one for all engines with the same trouble."""
+    labels: dict[tuple[Text, Text | None], list[str]] = {}
+    for info in infos:
+        trouble = _trouble(info)
+        if trouble is not None:
+            labels.setdefault(trouble, []).append(info.label)
+    for (reason, hint), names in labels.items():
+        yield Finding("missing", listing(names), reason, hint)
 
 
 def _machine(info: EngineInfo, kernels: list[Kernel]) -> Iterator[Finding]:
@@ -166,13 +197,11 @@ def _cluster(info: EngineInfo) -> Iterator[Finding]:
     place = _("{kind} at {server}, namespace {namespace}", kind=cluster.found, server=cluster.server,
               namespace=info.default_namespace)  # fmt: skip
     yield Finding("ok", info.label, place, about=info.facts.description)
-    if cluster.stale_reason is not None:
-        yield Finding("missing", info.label, cluster.stale_reason, cluster.stale_hint)
     for name in RIGHTS:
         right = cluster.rights.get(name)
         if right is not None and not right.supported:
             reason = right.reason or _("The permission {name} is missing.", name=name)
-            yield Finding("missing", info.label, reason, _("Ask an administrator of the cluster for the permission."))
+            yield Finding("missing", info.label, reason, PERMISSION)
 
 
 def _packages() -> Iterator[Finding]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...client.times import ran_seconds
+from ...core.texts.wording import without_progress
 from ...core.translation import _, translated
 from ..base import (
     Command,
     Place,
     all_namespaces_option,
     job_argument,
-    jobs_of,
     output_option,
     placed,
     run,
@@ -23,7 +24,7 @@ from ..base import (
     warn_of_troubles,
 )
 from ..errors import say
-from ..output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
+from ..output import Column, age, clock, print_data, print_fields, print_table, short_duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -80,19 +81,22 @@ def list_command(
     """
 
     async def work(session: Session) -> int:
+        from ...client.lookup import matching
         from ...jobs.query import Query
 
         chosen = await see_all_namespaces(session, place) if all_namespaces else place
         if form not in (None, "name"):  # The table has nothing that takes long to read.
             await session.jobs.engines.read()
-        jobs = await jobs_of(session, chosen, deleted=deleted)
-        jobs = [job for job in jobs if (not phases or job.phase in phases) and (job.mine or not mine)]
+        known = await session.jobs.jobs(Query(deleted=True))
+        query = Query(phases=frozenset(phases), deleted=deleted)
+        found = matching(known, chosen.engine, chosen.namespace)
+        jobs = [job for job in found if query.takes(job) and (job.mine or not mine)]
         await warn_of_troubles(session, place)
         # Another command may find other jobs by these names than those that the options choose.
-        print_jobs(jobs, form, await session.jobs.jobs(Query(deleted=True)) if form == "name" else ())
+        print_jobs(jobs, form, known)
         return 0
 
-    run(place, work, alone=form != "name")
+    run(place, work, alone=form != "name", once=True)
 
 
 def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[JobSummary] = ()) -> None:
@@ -137,7 +141,8 @@ def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[Job
 
 def _row(job: JobSummary) -> list[str]:
     where = f"{job.engine}/{job.namespace}" if job.namespace else job.engine
-    return [job.name, status_of(job), where, _nodes(job), _gpus(job), short_duration(ran(job)), age(job.created_at)]
+    ran = short_duration(ran_seconds(job))
+    return [job.name, status_of(job), where, _nodes(job), _gpus(job), ran, age(job.created_at)]
 
 
 def _wide(job: JobSummary) -> list[str]:
@@ -152,19 +157,11 @@ def status_of(job: JobSummary) -> str:
 
 def reason_of(job: JobSummary) -> str | None:
     """Return the sentence that says why a job is in its state, or its progress."""
-    if job.stalled is not None and job.stalled.finding:
-        return translated(job.stalled.finding)
+    if job.stalled is not None:
+        return translated(without_progress(job.stalled, time.time()))
     if job.phase == "Running" and job.progress is not None:
         return translated(job.progress.text)
     return translated(job.reason.sentence) if job.reason is not None else None
-
-
-def ran(job: JobSummary) -> float | None:
-    """Return the seconds that a job ran, without pauses; None if it has not run."""
-    now = time.time()
-    if job.running_since is not None:
-        return job.ran_seconds + max(0.0, now - job.running_since)
-    return job.ran_seconds or (None if job.started_at is None else (job.ended_at or now) - job.started_at)
 
 
 def _nodes(job: JobSummary) -> str:
@@ -237,9 +234,9 @@ def get_command(place: Place, name: str | None, with_events: bool, manifest: boo
 
 
 def _print_job(job: Job, replicas: Sequence[Replica]) -> None:
-    lines = [
+    fields = [
         (t(_("Name")), job.name),
-        (t(_("Status")), paint(status_of(job), job.phase)),
+        (t(_("Status")), status_of(job)),
         (t(_("Reason")), reason_of(job)),
         (t(_("Hint")), translated(job.reason.hint) if job.reason is not None and job.reason.hint else None),
         (t(_("Engine")), job.engine),
@@ -251,7 +248,7 @@ def _print_job(job: Job, replicas: Sequence[Replica]) -> None:
         (t(_("Created")), clock(job.created_at)),
         (t(_("Started")), clock(job.started_at) if job.started_at else None),
         (t(_("Ended")), clock(job.ended_at) if job.ended_at else None),
-        (t(_("Duration")), short_duration(ran(job))),
+        (t(_("Duration")), short_duration(ran_seconds(job))),
         (t(_("Restarts")), str(job.restarts) if job.restarts else None),
         (t(_("Command")), " ".join(job.command)),
         (t(_("Folder")), job.working_dir),
@@ -259,10 +256,7 @@ def _print_job(job: Job, replicas: Sequence[Replica]) -> None:
         ("TensorBoard", ", ".join(job.log_dirs)),
         ("Id", job.id),
     ]
-    shown = [(title, value) for title, value in lines if value and value != NONE]
-    width = max(len(title) for title, _value in shown) + 1
-    for title, value in shown:
-        click.echo(f"{title + ':':<{width}} {value if title == t(_('Status')) else plain(value)}")
+    print_fields(fields, t(_("Status")))
     click.echo()
     print_replicas(replicas)
 

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from ...core.job import JobSummary, LogStream
     from ...logs.serving.model import LogLine
 
-FLUSH_SECONDS: Final = 0.1
+LOOK_SECONDS: Final = 0.1
+"""Interval between looks for the reader of the output."""
 RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
 
 
@@ -167,7 +168,7 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
     timestamps
         True to begin each line with its time.
     """
-    from ...client.log_lines import owner_of, read_parts
+    from ...client.log_lines import owner_of, read_text
 
     prefixed = choice.every or len(choice.ranks) > 1 or bool(choice.replicas)
     colors = has_colors(sys.stdout)
@@ -186,12 +187,12 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
         return f"{before}{text}\n"
 
     async def print_lines() -> None:
-        async for part in read_parts(session, job, choice):
-            sys.stdout.write("".join([printed(stream, line) for stream, line in part]))
+        async for text in read_text(session, job, choice, printed, bare=not (prefixed or timestamps)):
+            sys.stdout.write(text)
+            sys.stdout.flush()
 
-    tasks = [asyncio.create_task(print_lines()), asyncio.create_task(_flush())]
+    tasks = [asyncio.create_task(print_lines()), asyncio.create_task(_watch_reader())]
     try:
-        # A flush that fails ends the command, also while the job writes nothing.
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for task in tasks:
@@ -203,11 +204,10 @@ async def print_log(session: Session, job: JobSummary, choice: LogChoice, *, tim
     sys.stdout.flush()
 
 
-async def _flush() -> None:
-    """Show what was written, several times a second: a flush for each line would slow long logs down."""
+async def _watch_reader() -> None:
+    """Fail soon after the reader of the output has left, also while the job writes nothing."""
     while True:
-        await asyncio.sleep(FLUSH_SECONDS)
-        sys.stdout.flush()
+        await asyncio.sleep(LOOK_SECONDS)
         if _reader_left():
             raise BrokenPipeError
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ import click
 from ...core.translation import _, _n, listing, translated
 from ..base import Command, Place, output_option, placed, run, t, warn_of_troubles
 from ..errors import say
-from ..output import NONE, Column, age, clock, paint, plain, print_data, print_table, short_duration
+from ..output import Column, age, clock, paint, plain, print_data, print_fields, print_table, short_duration
 from . import lab
 
 if TYPE_CHECKING:
@@ -150,13 +151,17 @@ async def experiments_above(session: Session, folder: str | None) -> AsyncIterat
     from ...experiments.library.index import machine_folder
     from ...experiments.service import Experiments
 
-    wanted = Path.cwd() / (folder or "")
+    wanted = _absolute(folder or "")
     root = next((top for top in _lab_roots() if wanted.is_relative_to(top)), ROOT)
-    experiments = Experiments(ContentsRoot(root), session.jobs, session.home, machine_folder())
+    experiments = Experiments(ContentsRoot(root), session.jobs, session.home, machine_folder(), job_root=ROOT)
     try:
         yield experiments, wanted.relative_to(root).as_posix()
     finally:
         await experiments.stop()
+
+
+def _absolute(folder: str) -> Path:
+    return Path(os.path.normpath(Path.cwd() / folder))
 
 
 def _lab_roots() -> list[Path]:
@@ -362,9 +367,9 @@ def find_run(word: str, runs: Sequence[dict[str, Any]]) -> str:
 
 def _print_run(detail: RunDetail) -> None:
     row = detail.run
-    lines = [
+    fields = [
         (t(_("Name")), row.name),
-        (t(_("Status")), paint(row.status.capitalize(), row.status.capitalize())),
+        (t(_("Status")), row.status.capitalize()),
         (t(_("Reason")), translated(row.sentence)),
         (t(_("Job")), row.job.name if row.job else None),
         (t(_("Folder")), row.path),
@@ -377,10 +382,7 @@ def _print_run(detail: RunDetail) -> None:
         (t(_("Checkpoint")), detail.checkpoints[0].path if detail.checkpoints else None),
         ("Id", row.id),
     ]
-    shown = [(title, value) for title, value in lines if value and value != NONE]
-    width = max(len(title) for title, _value in shown) + 1
-    for title, value in shown:
-        click.echo(f"{title + ':':<{width}} {value if title == t(_('Status')) else plain(value)}")
+    print_fields(fields, t(_("Status")))
     if detail.parameters:
         click.echo()
         rows = [[each.name, value_text(each.value)] for each in detail.parameters]

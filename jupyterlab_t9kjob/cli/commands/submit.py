@@ -172,16 +172,12 @@ def _read(place: Place, given: dict[str, Any]) -> tuple[Target, JobOptions]:
         given[name] = dict(_pair(word, option) for word in given[name])
     from ...client.options import read_value
 
-    processes = given.pop("processes")
-    folder = given.pop("working_dir")
     options = JobOptions(
         args=tuple(args),
         env=env,
         secrets=secrets,
         values={name: read_value(value) for name, value in values.items()},
-        processes=int(processes) if processes is not None and processes.isdecimal() else processes,
         deadline_seconds=deadline,
-        working_dir=folder if folder is None or folder.startswith("/") else str(Path(folder).absolute()),
         **given,
     )
     target = Target(

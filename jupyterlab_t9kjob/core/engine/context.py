@@ -31,6 +31,9 @@ class EngineContext:
     parent
         The server extension, a traitlets `Configurable`. An engine with traits of its own makes its configurable with
         ``parent=context.parent``, so that an administrator sets them in Jupyter's configuration.
+    once
+        True if this process ends as soon as it has read the jobs once, as a command that lists them does: an engine may
+        leave out what is only of use to a process that stays, such as to report changes and to save memory.
     """
 
     home: Path
@@ -38,6 +41,7 @@ class EngineContext:
     resolve_kernel: ResolveKernel
     lab_kernels: LabKernels
     parent: Any
+    once: bool = False
     _shared: dict[object, Any] = field(default_factory=dict)
 
     def of_other(self, engine: str) -> EngineContext:

@@ -1,27 +1,28 @@
 """Optional protocols of engines: each adds one ability to `core.engine.protocol.Engine`.
 
-An engine satisfies a protocol by having its methods; nothing is registered. `JobService` answers for an engine without
-them: with an empty list, a sentence ("… has no queues"), or what the specification alone says.
+An engine satisfies a protocol by having its methods; nothing is registered. `JobService` answers for one without them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from ..capacity import Capacity, NodeList, QueueList
-from ..checks import Capability, Preview
-from ..job import Event, Job, ManifestView
-from ..lab import Lab
-from ..manifests.schema import KindSchema
-from ..resources import Samples, SampleSpan
-from ..spec import JobSpec
-from ..stacks.raw import TakenStacks
-from ..sweep import Verdict
-from ..translation import Text
-from .info import Volume
-from .protocol import Edited, Engine
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ..capacity import Capacity, NodeList, QueueList
+    from ..checks import Capability, Preview
+    from ..job import Event, Job, ManifestView
+    from ..lab import Lab
+    from ..manifests.schema import KindSchema
+    from ..resources import Samples, SampleSpan
+    from ..spec import JobSpec
+    from ..stacks.raw import TakenStacks
+    from ..sweep import Verdict
+    from ..translation import Text
+    from .info import Volume
+    from .protocol import Edited, Engine
 
 
 @runtime_checkable

@@ -25,7 +25,7 @@ No function of the package sends requests to a cluster. The modules are:
 `.kinds.indexed_job`             Indexed Job of Kubernetes
 `.kinds.jobset`                  JobSet with one Indexed Job, and as a registered kind
 `.kinds.trainer`                 TrainJob in its spellings, and as a registered kind
-`.kinds.launcher`                the torchrun command that jobs write themselves
+`.kinds.torchrun`                the torchrun command that jobs of ours have, and those that users write
 `.kinds.pod_template`            conversion between a replica type and a pod template
 `.kinds.pod_security`            the restricted Pod Security Standard
 `.kinds.shapes`                  fields of the kinds, and their types
@@ -48,7 +48,7 @@ No function of the package sends requests to a cluster. The modules are:
 from __future__ import annotations
 
 from .convert import not_in_spec, parse, render
-from .crossing import cross
+from .crossing import cross, launched
 from .entrypoints import rank_logs
 from .kinds.dialect import CURRENT, OLDER, Dialect, translate
 from .leaks import leaks
@@ -70,6 +70,7 @@ __all__ = [
     "Parsed",
     "Pasted",
     "cross",
+    "launched",
     "leaks",
     "not_in_spec",
     "parse",

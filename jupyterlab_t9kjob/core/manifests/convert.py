@@ -7,10 +7,8 @@ manifest. The difference becomes `JobSpec.extra`, so no field of the manifest is
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -20,7 +18,7 @@ from ..spec import ConfigFile, JobSpec
 from ..translation import _, listing
 from .common_names import with_usual_names
 from .diagnostics import diagnosed
-from .entrypoints import log_directory
+from .entrypoints import log_directory, program_of
 from .kinds import shapes
 from .kinds.formats import Format, groups_of
 from .model import Context, Kind, ManifestError, Notes, Parsed, in_words
@@ -32,42 +30,10 @@ from .names import (
     ENV_LOG_DIR,
     SPEC,
 )
-from .own_fields import add_env, add_metadata, read_files, take_ours
-from .registry import KINDS
+from .own_fields import LAST_APPLIED, add_env, add_metadata, read_files, take_ours
+from .registry import KINDS, difference, patched
 from .remainder import complete, remainder
-from .text.merge_patch import apply, diff, leaves
-
-LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_IN_LIST: Final = re.compile(r"/(?:env|args)/")
-
-
-def without_copies(annotations: dict[str, Any], clean: Callable[[Any], Any]) -> dict[str, Any]:
-    """Return annotations without copies of the job that may contain secrets.
-
-    kubectl's copy is removed. Our parts of the spec are removed if `clean` changes one of them, or if they can't be
-    read; a single variable or argument counts as a secret, because its name is elsewhere.
-
-    Parameters
-    ----------
-    annotations
-        Annotations of an object.
-    clean
-        Returns a JSON value without secrets.
-    """
-    kept = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
-    for ours in (SPEC, CONFIG_FILES):
-        if ours in kept and not _is_clean(kept[ours], clean):
-            del kept[ours]
-    return kept
-
-
-def _is_clean(annotation: Any, clean: Callable[[Any], Any]) -> bool:
-    try:
-        named = [(pointer, {pointer.rsplit("/", 1)[-1]: value}) for pointer, value in json.loads(annotation).items()]
-        return all(clean(value) == value and not _IN_LIST.search(pointer) for pointer, value in named)
-    except (AttributeError, TypeError, ValueError, RecursionError):
-        return False
-
+from .text.merge_patch import diff, leaves, merged
 
 # -- from a spec -------------------------------------------------------------------------------------------------------
 
@@ -119,8 +85,7 @@ def render(
 
 
 def _full(form: Format, spec: JobSpec) -> dict[str, Any]:
-    manifest: dict[str, Any] = apply(form.build(diagnosed(running(spec))), spec.extra)
-    return form.sayable(manifest)
+    return form.sayable(patched(form, diagnosed(running(spec))))
 
 
 # -- to a spec ---------------------------------------------------------------------------------------------------------
@@ -180,7 +145,7 @@ def not_in_spec(manifest: dict[str, Any], spec: JobSpec) -> list[str]:
     checked = _inner(form, _checked(manifest, form, Notes()))
     take_ours(form, checked)
     checked["metadata"].pop("namespace", None)
-    there = _said(diff(_settled(form, spec) or {}, _canonical(form, checked)))
+    there = _said(diff(spelled(form, spec) or {}, _canonical(form, checked)))
     dropped = ["metadata.finalizers"] if (manifest.get("metadata") or {}).get("finalizers") else []
     return [*dropped, *(".".join(path) for path in leaves(there))]
 
@@ -189,6 +154,46 @@ def _said(patch: dict[str, Any]) -> dict[str, Any]:
     """Return the parts of a patch that set a value, without those that remove one."""
     said = {key: _said(value) if isinstance(value, dict) else value for key, value in patch.items()}
     return {key: value for key, value in said.items() if value not in (None, {})}
+
+
+def overridden(spec: JobSpec, kind: Kind) -> list[str]:
+    """Return the fields of a spec that have no effect, because its extra content sets their fields of the manifest.
+
+    Parameters
+    ----------
+    spec
+        The job.
+    kind
+        The manifest kind.
+
+    Returns
+    -------
+    list of str
+        JSON pointers of fields that say what runs, and on how many nodes.
+    """
+    form, found = KINDS[kind], []
+    for one in (spec.model_copy(update={"extra": {}}), spec):
+        manifest = spelled(form, one)
+        if manifest is None:
+            return []
+        found.append(_sets(_read(form, manifest, Notes(), [])))
+    wanted, said = found
+    return [pointer for pointer, value in wanted.items() if said[pointer] != value]
+
+
+def _sets(spec: JobSpec) -> dict[str, Any]:
+    """Return the values of a spec that extra content may replace, by JSON pointer."""
+    programs = [program_of(spec, group) for group in spec.replica_specs]
+    torchrun = spec.torchrun
+    return {
+        "/spec/entrypoint/value": {program.entrypoint.value for program in programs},
+        "/spec/args": {tuple(program.args) for program in programs},
+        "/spec/working_dir": spec.working_dir,
+        "/spec/replica_specs/0/replicas": spec.total_replicas,
+        "/spec/torchrun/proc_per_node": torchrun.proc_per_node if torchrun else None,
+        "/spec/torchrun/extra_options": torchrun.extra_options if torchrun else None,
+        "/spec/elastic": spec.elastic,
+    }
 
 
 def kind_of(manifest: dict[str, Any], notes: Notes) -> Kind:
@@ -308,8 +313,7 @@ def _read(form: Format, manifest: dict[str, Any], notes: Notes, files: list[Conf
         raise _no_job(error) from None
     if files and _mounts_files(form, named):
         spec = spec.model_copy(update={"config_files": files})
-    extra = diff(form.build(spec), named)
-    return spec.model_copy(update={"extra": _merged(extra, renames)})
+    return spec.model_copy(update={"extra": merged(difference(form, spec, named), renames)})
 
 
 def _mounts_files(form: Format, manifest: dict[str, Any]) -> bool:
@@ -337,18 +341,6 @@ def _no_job(error: ValidationError) -> ManifestError:
     return ManifestError(message, code="InvalidSpec")
 
 
-def _merged(extra: dict[str, Any], renames: dict[str, Any]) -> dict[str, Any]:
-    """Merge two patches that change different fields."""
-    result = dict(extra)
-    for key, value in renames.items():
-        here = result.get(key)
-        if isinstance(here, dict) and isinstance(value, dict):
-            result[key] = _merged(here, value)
-        elif key not in result:
-            result[key] = value
-    return result
-
-
 def _with_log_dir(form: Format, spec: JobSpec, log_dir: str | None) -> JobSpec:
     """Return a spec whose first log directory is the value of ``T9KJOB_LOG_DIR`` in the manifest."""
     if not log_dir or log_directory(spec) == log_dir:
@@ -364,17 +356,25 @@ def _with_log_dir(form: Format, spec: JobSpec, log_dir: str | None) -> JobSpec:
 
 def _test(form: Format, read: JobSpec, log_dir: str | None) -> Callable[[JobSpec], bool]:
     """Return a function that is True for specs with the manifest and the log directory that were read."""
-    wanted = _settled(form, read)
+    wanted = spelled(form, read)
     told = None if log_dir is None else (log_dir, log_directory(read))
 
     def fits(spec: JobSpec) -> bool:
-        return _settled(form, spec) == wanted and (told is None or log_directory(spec) in told)
+        return spelled(form, spec) == wanted and (told is None or log_directory(spec) in told)
 
     return fits
 
 
-def _settled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
-    """Return the canonical manifest of a spec; None if the spec's extra content breaks it."""
+def spelled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
+    """Return the canonical manifest of a spec in the dialect `inner`; None if the spec's extra content breaks it.
+
+    Parameters
+    ----------
+    form
+        The format.
+    spec
+        The job.
+    """
     try:
         return _canonical(form, _complete(form, _checked(_full(form, spec), form, Notes())))
     except ManifestError:
@@ -382,7 +382,7 @@ def _settled(form: Format, spec: JobSpec) -> dict[str, Any] | None:
 
 
 def _note_kept(spec: JobSpec, notes: Notes) -> None:
-    kept = [".".join(path) for path in leaves(spec.extra)]
+    kept = [".".join(path) for path in leaves(_said(spec.extra))]
     if kept:
         fields = listing(kept, 5)
         notes.hint("Kept", _("Kept as written, though the form has no field for it: {fields}.", fields=fields))

@@ -6,10 +6,11 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Final, NamedTuple
 
+from ..running.source import folder_of
 from ..spec import Entrypoint, JobSpec, Mount, ReplicaSpec
 
-IMAGES_OWN: Final = "(the image's own command)"
-"""Value of the entrypoint if a container has neither command nor args."""
+OWN_COMMAND: Final = Entrypoint(kind="command", value="(the image's own command)")
+"""Entrypoint of a container that has no command; its args are those of the image's command."""
 
 NO_PYTHON: Final = "--no_python"
 NOTEBOOK_SUFFIX: Final = ".t9kjob.py"
@@ -45,12 +46,8 @@ def program_of(spec: JobSpec, group: ReplicaSpec) -> Program:
 
 
 def working_directory(spec: JobSpec) -> str | None:
-    """Return the working directory: the given one, else the folder of the script, else None for the image's."""
-    if spec.working_dir:
-        return spec.working_dir
-    path = PurePosixPath(spec.entrypoint.value)
-    in_file = spec.entrypoint.kind in ("script", "notebook")
-    return str(path.parent) if in_file and path.is_absolute() else None
+    """Return the working directory: the given one, else the folder of the script; None for the image's."""
+    return folder_of(spec.entrypoint) if spec.working_dir is None else spec.working_dir or None
 
 
 def log_directory(spec: JobSpec) -> str | None:
@@ -62,9 +59,7 @@ def log_directory(spec: JobSpec) -> str | None:
 
 def default_log_directory(spec: JobSpec) -> str | None:
     """Return ``<script's folder>/runs/<name>``; None where no folder is known."""
-    path = PurePosixPath(spec.entrypoint.value)
-    in_file = spec.entrypoint.kind in ("script", "notebook")
-    folder = str(path.parent) if in_file and path.is_absolute() else spec.working_dir
+    folder = folder_of(spec.entrypoint) or spec.working_dir
     return str(PurePosixPath(folder) / "runs" / spec.name) if folder else None
 
 
@@ -81,6 +76,8 @@ def words_of(program: Program, cwd: str | None) -> list[str]:
         Working directory in the container; None if it is not known.
     """
     entrypoint, args = program
+    if entrypoint == OWN_COMMAND:
+        return list(args)
     if entrypoint.kind == "command":
         return [entrypoint.value, *args]
     if entrypoint.kind == "module":
@@ -106,10 +103,10 @@ def program_from(words: list[str], cwd: str | None) -> Program:
     cwd
         Working directory in the container; None if it is not known.
     """
-    if words[:1] == ["-m"] and len(words) > 1 and words[1]:
+    if _is_module(words):
         return Program(Entrypoint(kind="module", value=words[1]), words[2:])
     if not words or not words[0]:
-        return Program(Entrypoint(kind="command", value=IMAGES_OWN), words[1:])
+        return Program(OWN_COMMAND, words[1:])
     path = str(PurePosixPath(cwd) / words[0]) if cwd else words[0]
     if path.endswith(NOTEBOOK_SUFFIX) and not path.endswith(f"/{NOTEBOOK_SUFFIX}"):
         notebook = path.removesuffix(NOTEBOOK_SUFFIX) + ".ipynb"
@@ -130,6 +127,8 @@ def plain_argv(program: Program, cwd: str | None) -> Argv:
         Working directory in the container; None if it is not known.
     """
     words = words_of(program, cwd)
+    if program.entrypoint == OWN_COMMAND:
+        return Argv(None, words)
     if program.entrypoint.kind == "command":
         return Argv(words[:1], words[1:])
     return Argv(["python"], words)
@@ -146,12 +145,19 @@ def program_from_plain(argv: Argv, cwd: str | None) -> Program:
         Working directory in the container; None if it is not known.
     """
     command, args = argv
-    words = [*(command or []), *args]
+    if not command:
+        return Program(OWN_COMMAND, args)
+    words = [*command, *args]
     # Other interpreters, and options of Python itself, are kept as a command.
-    if command and words[0] == "python" and len(words) > 1 and (_is_module(words[1:]) or not words[1].startswith("-")):
+    if words[0] == "python" and len(words) > 1 and (_is_module(words[1:]) or words[1][:1] not in ("", "-")):
         return program_from(words[1:], cwd)
+    return command_from(words)
+
+
+def command_from(words: list[str]) -> Program:
+    """Return a command line as a program that is a command."""
     if not words or not words[0]:
-        return Program(Entrypoint(kind="command", value=IMAGES_OWN), words[1:])
+        return Program(OWN_COMMAND, words[1:])
     return Program(Entrypoint(kind="command", value=words[0]), words[1:])
 
 
@@ -197,7 +203,7 @@ def record_directory(spec: JobSpec) -> str | None:
 def _mount_for_logs(spec: JobSpec) -> Mount | None:
     """Return the writable mount that contains the working directory, else the first writable mount."""
     mounts = [mount for mount in spec.mounts if not mount.read_only]
-    cwd = working_directory(spec) or "/"
+    cwd = spec.working_dir or folder_of(spec.entrypoint) or "/"
     around = [mount for mount in mounts if _contains(mount.mount_path, cwd)]
     return max(around, key=lambda mount: len(mount.mount_path), default=mounts[0] if mounts else None)
 
@@ -208,4 +214,4 @@ def _contains(folder: str, path: str) -> bool:
 
 
 def _is_module(words: list[str]) -> bool:
-    return len(words) > 1 and words[0] == "-m"
+    return len(words) > 1 and words[0] == "-m" and bool(words[1])

@@ -10,32 +10,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from ...secret_values import MASK, has_form_of_secret, has_name_of_secret, is_secret
 from ..checks import Check
 from ..spec import EnvVar, JobSpec
 from ..translation import _, sentences
 
-_NAMES: Final = re.compile(
-    r"(^|[_-])(PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|SECRET_?KEY|PRIVATE_?KEY|CREDENTIALS?)"
-    r"([_-](ID|VALUE))?$",
-    re.IGNORECASE,
-)
-# Names that point to a secret, and names that are not about secrets.
-_HARMLESS: Final = re.compile(r"^(OLD)?PWD$|(PAD|EOS|BOS|UNK|SEP|CLS|MASK)_TOKEN$", re.IGNORECASE)
-_VALUES: Final = re.compile(
-    r"^(AKIA|ASIA)[0-9A-Z]{16}$"
-    r"|^gh[pousr]_\w{30,}$|^github_pat_\w{30,}$|^glpat-[\w-]{16,}$|^hf_\w{30,}$|^sk-[\w-]{20,}$|^xox[abprs]-[\w-]{10,}$"
-    r"|^eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*$"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
-    r"|^[a-z][a-z0-9+.-]{0,20}://[^/\s:@]{0,200}:[^/\s:@$]{1,200}@",
-)
 # “NAME=value” and “--name value” within a text; the value may be in quotes.
 _ASSIGNED: Final = re.compile(
     r"(?P<before>(?:(?<!\S)(?P<name>--?[A-Za-z][\w-]*)[=\s]\s*(?!-)|\b(?P<variable>[A-Za-z_]\w*)=))"
     r"(?P<value>'[^']*'|\"[^\"]*\"|[^\s;&|'\"]+)"
 )
 _WORDS: Final = re.compile(r"[^\s'\"=;&|]+")
-MASK: Final = "***"
-"""Replaces a secret in a command that is shown or kept in a record."""
 _HINT: Final = _("Put the value into a Secret and refer to it: name and key.")
 
 
@@ -69,26 +54,12 @@ def variables_of(spec: JobSpec) -> Iterator[tuple[str, EnvVar]]:
             yield f"/spec/replica_specs/{number}/env/{index}", variable
 
 
-def is_secret(name: str, value: str) -> bool:
-    """Return True if a value looks like a secret, by its own form or by its name.
-
-    Parameters
-    ----------
-    name
-        Name of the variable or option, without dashes in front.
-    value
-        Value in plain text.
-    """
-    value = value.strip()
-    return bool(_VALUES.search(value[:4096])) or (len(value) >= 4 and _is_named_one(name, value))
-
-
 def masked(words: Sequence[str]) -> list[str]:
     """Return a command line with `MASK` in place of secrets, also inside shell code."""
     found: list[str] = []
     option = ""
     for word in words:
-        if option and not word.startswith("-") and _is_named_one(option.lstrip("-"), word):
+        if option and not word.startswith("-") and has_name_of_secret(option.lstrip("-"), word):
             found.append(MASK)
         else:
             found.append(_WORDS.sub(_masked_word, _ASSIGNED.sub(_masked_value, word)))
@@ -98,20 +69,11 @@ def masked(words: Sequence[str]) -> list[str]:
 
 def _masked_value(match: re.Match[str]) -> str:
     name, value = match["name"] or match["variable"], match["value"].strip("'\"")
-    return match["before"] + MASK if _is_named_one(name.lstrip("-"), value) else match[0]
+    return match["before"] + MASK if has_name_of_secret(name.lstrip("-"), value) else match[0]
 
 
 def _masked_word(match: re.Match[str]) -> str:
-    return MASK if _VALUES.search(match[0][:4096]) else match[0]
-
-
-def _is_named_one(name: str, value: str) -> bool:
-    """Return True if the name is a secret's. Paths, references and switches are not secrets."""
-    name = name.replace("-", "_")
-    if not value or not _NAMES.search(name) or _HARMLESS.search(name):
-        return False
-    named_elsewhere = value.startswith(("/", "./", "~", "$", "<", "{"))
-    return not named_elsewhere and value.lower() not in ("true", "false", "none", "null")
+    return MASK if has_form_of_secret(match[0]) else match[0]
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:

@@ -1,8 +1,10 @@
-"""Adds our annotations and environment variables to a manifest, and removes them again."""
+"""Adds our annotations and environment variables to a manifest, and removes them or copies of secrets again."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from copy import deepcopy
 from typing import Any, Final
 
@@ -28,8 +30,11 @@ from .names import (
     PREFIX,
     REQUEST_ID,
     RERUN_OF,
+    SPEC,
 )
 
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+_IN_LIST: Final = re.compile(r"/(?:env|args)/")
 # Our variables precede the job's own in this order. The last one marks the end of ours.
 OUR_ENV: Final = (
     ENV_NAME,
@@ -45,6 +50,34 @@ OUR_ENV: Final = (
     ENV_POD,
     ENV_POD_UID,
 )
+
+
+def without_copies(annotations: dict[str, Any], clean: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return annotations without copies of the job that may contain secrets.
+
+    kubectl's copy is removed. Our parts of the spec are removed if `clean` changes one of them, or if they can't be
+    read; a single variable or argument counts as a secret, because its name is elsewhere.
+
+    Parameters
+    ----------
+    annotations
+        Annotations of an object.
+    clean
+        Returns a JSON value without secrets.
+    """
+    kept = {name: value for name, value in annotations.items() if name != LAST_APPLIED}
+    for ours in (SPEC, CONFIG_FILES):
+        if ours in kept and not _is_clean(kept[ours], clean):
+            del kept[ours]
+    return kept
+
+
+def _is_clean(annotation: Any, clean: Callable[[Any], Any]) -> bool:
+    try:
+        named = [(pointer, {pointer.rsplit("/", 1)[-1]: value}) for pointer, value in json.loads(annotation).items()]
+        return all(clean(value) == value and not _IN_LIST.search(pointer) for pointer, value in named)
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return False
 
 
 def add_metadata(manifest: dict[str, Any], spec: JobSpec, context: Context) -> None:

@@ -10,8 +10,7 @@ from ..spec import JobSpec
 from .diagnostics import diagnosed
 from .kinds.pod_template import training_container
 from .model import Kind
-from .registry import KINDS
-from .text.merge_patch import apply, diff
+from .registry import KINDS, difference, patched
 
 ChangePod = Callable[[dict[str, Any], dict[str, Any]], None]
 """Changes the `spec` of a pod template and its training container."""
@@ -30,11 +29,11 @@ def with_pod_fields(spec: JobSpec, kind: Kind, change: ChangePod) -> JobSpec:
         Called for the pod template of each replica type.
     """
     form = KINDS[kind]
-    plain = form.build(diagnosed(running(spec)))
-    manifest = apply(plain, spec.extra)
+    job = diagnosed(running(spec))
+    manifest = patched(form, job)
     for template in form.templates(manifest):
         pod = template["spec"]
         at = training_container(pod["containers"], form.training)
         if at is not None:
             change(pod, pod["containers"][at])
-    return spec.model_copy(update={"extra": diff(plain, manifest)})
+    return spec.model_copy(update={"extra": difference(form, job, manifest)})

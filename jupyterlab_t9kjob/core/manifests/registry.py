@@ -12,9 +12,11 @@ from functools import cached_property
 from importlib.metadata import entry_points
 from typing import Any, Final
 
+from ..spec import JobSpec
 from ..system.entry_points import distribution, unique
 from .kinds.formats import Format
 from .model import Kind
+from .text.merge_patch import apply, diff, merged
 
 log = logging.getLogger(__name__)
 
@@ -59,3 +61,31 @@ def kind_of_extra(extra: dict[str, Any]) -> Kind | None:
     fields = extra.get("spec")
     found = (name for name, form in KINDS.items() if isinstance(fields, dict) and form.replicas in fields)
     return next(found, None)
+
+
+def patched(form: Format, spec: JobSpec) -> Any:
+    """Return the manifest of a spec with its extra content, which may break it.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    spec
+        The job.
+    """
+    return apply(form.build(spec), form.counting(spec))
+
+
+def difference(form: Format, spec: JobSpec, manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return the extra content with which a spec has a manifest.
+
+    Parameters
+    ----------
+    form
+        The manifest's kind.
+    spec
+        The job.
+    manifest
+        A canonical manifest.
+    """
+    return merged(diff(form.build(spec), manifest), form.heeded(spec))

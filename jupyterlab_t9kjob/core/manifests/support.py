@@ -9,22 +9,22 @@ from typing import Any, Final
 from ..checks import Check
 from ..errors import FieldError
 from ..evictions.model import CONTINUES, continues_of
-from ..features import unsupported
+from ..features import nested_launchers, unsupported
 from ..lab import on_volume
 from ..running.source import PYTHON_PATH, running
 from ..spec import MAX_CONFIG_BYTES, JobSpec
 from ..sweep import member_of
 from ..texts.quantity import amount
-from ..translation import Text, _, _n, sentences
-from .convert import render
+from ..translation import Text, _, sentences
+from .convert import overridden, render
 from .diagnostics import diagnosed, hook_folder
 from .entrypoints import log_directory
+from .kinds.formats import outside_bounds
 from .kinds.pod_template import volume_names
 from .leaks import leaks, variables_of
 from .model import Kind
 from .names import ENV_POD, ENV_POD_UID, PREFIX, SHM, SHM_PATH
-from .registry import KINDS
-from .text.merge_patch import apply
+from .registry import KINDS, patched
 
 _OURS: Final = (
     "--nnodes",
@@ -62,8 +62,9 @@ def problems(spec: JobSpec, kind: Kind, *, dialect: Any = None) -> list[Check]:
     order = {"error": 0, "warning": 1, "hint": 2, "passed": 3}
     checks = [
         *unsupported(spec, form.capabilities),
+        *nested_launchers(spec),
         *form.problems(spec, dialect),
-        *form.unsayable(apply(form.build(spec), spec.extra), spec, dialect),
+        *form.unsayable(patched(form, spec), spec, dialect),
         *_metadata(spec),
         *_programs(spec, kind),
         *_sizes(spec),
@@ -150,14 +151,7 @@ def _sizes(spec: JobSpec) -> Iterator[Check]:
         yield _error("ElasticBounds", message, "/spec/elastic/min", _("Set {most} or less.", most=elastic.max))
     elif not elastic.min <= replicas <= elastic.max:
         field = "/spec/elastic/expected" if elastic.expected else "/spec/replica_specs/0/replicas"
-        message = _n(
-            "{n} replica is not between {least} and {most}.",
-            "{n} replicas are not between {least} and {most}.",
-            replicas,
-            least=elastic.min,
-            most=elastic.max,
-        )
-        yield _error("ElasticBounds", message, field, _("Choose a number between the two."))
+        yield outside_bounds(replicas, elastic, field)
 
 
 def _volumes(spec: JobSpec) -> Iterator[Check]:
@@ -237,8 +231,7 @@ def _security(spec: JobSpec) -> Iterator[Check]:
 def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
     """Check that the extra content changes neither kind nor name of the job, and that `render` accepts it."""
     form = KINDS[kind]
-    plain: dict[str, Any] = form.build(diagnosed(running(spec)))
-    changed = apply(plain, spec.extra)
+    changed = patched(form, diagnosed(running(spec)))
     metadata = changed.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     if (changed.get("apiVersion"), changed.get("kind"), name) != (form.api_version, form.kind, spec.name):
@@ -249,6 +242,10 @@ def _extra(spec: JobSpec, kind: Kind) -> Iterator[Check]:
         render(spec, kind)
     except FieldError as error:
         yield Check(level="error", code="Extra", message=error.message, field="/spec/extra", hint=error.hint)
+        return
+    for field in overridden(spec, kind) if spec.extra else []:
+        message = _("Without effect: the extra content sets this in the manifest.")
+        yield _warning("Overridden", message, field, _("Remove it from the extra content."))
 
 
 def _error(code: str, message: Text, field: str, hint: Text | None = None) -> Check:

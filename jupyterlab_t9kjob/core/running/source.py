@@ -49,7 +49,7 @@ def running(spec: JobSpec, python_path: str = "") -> JobSpec:
         update={
             "source": None,
             "entrypoint": _moved(spec.entrypoint, folder, root),
-            "working_dir": spec.working_dir or folder_of(spec.entrypoint),
+            "working_dir": folder_of(spec.entrypoint) if spec.working_dir is None else spec.working_dir,
             "replica_specs": groups,
             "env": _safe(spec, env),
         }
@@ -68,7 +68,9 @@ def _in_clone(spec: JobSpec, source: GitRepository, python_path: str) -> JobSpec
     top = source.path or ""
     root = f"{top}/{source.folder}" if source.folder else top
     is_in_it = spec.entrypoint.kind == "script" and not spec.entrypoint.value.startswith("/")
-    working_dir = spec.working_dir or (root if is_in_it else folder_of(spec.entrypoint))
+    working_dir = spec.working_dir
+    if working_dir is None:
+        working_dir = root if is_in_it else folder_of(spec.entrypoint)
     if is_in_it:
         entrypoint = spec.entrypoint.model_copy(update={"value": f"{root}/{spec.entrypoint.value}"})
     else:

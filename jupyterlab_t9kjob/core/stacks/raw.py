@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from ..base_model import BUILDS_IN_ANY_THREAD
 from ..translation import Text
 
 MOST_RANKS = 4096
@@ -17,7 +18,7 @@ Problem = Literal["NoProgram", "Refused", "Gone", "Timeout", "Failed"]
 
 class _Raw(BaseModel):
     # Takers of other versions may write more.
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=BUILDS_IN_ANY_THREAD)
 
 
 class RawFrame(_Raw):

@@ -20,14 +20,13 @@ from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as NotInTime
 from functools import partial
-from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 from ..errors import Unavailable
 from ..texts.wording import duration
 from ..translation import Text, _
-from .mount_table import Mount, MountTable
+from .mount_table import Followed, Mount, MountTable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,8 +42,10 @@ LONGEST_SECONDS = 60.0
 """Time that a request waits for a call on a disk that answers probes."""
 IDLE_SECONDS = 1.0
 """Time that a thread waits for the next call before it ends."""
-_MOST_LINKS = 40  # The kernel's own limits, see path_resolution(7) and PATH_MAX.
-_LONGEST_PATH = 4096
+KNOWN_SECONDS = 1.0
+"""Time for which the mount of a path counts as known: following its links takes a call of its own."""
+MOST_KNOWN = 256
+_LONGEST_PATH = 4096  # The kernel's PATH_MAX.
 
 
 class DiskSilent(Unavailable, OSError):
@@ -285,9 +286,19 @@ class Lane:
             del future, function
 
 
+class _Known(NamedTuple):
+    """The lane of a path, with the monotonic time and the mount table's version at which the path was followed."""
+
+    at: float
+    version: int
+    lane: Lane
+
+
 _table = MountTable()
 _lanes: WeakValueDictionary[Mount, Lane] = WeakValueDictionary()
-"""Lanes by mount. A lane is collected when it has no threads and no request refers to it."""
+"""Lanes by mount. A lane is collected when it has no threads and neither a request nor `_known` refers to it."""
+_known: dict[str, _Known] = {}
+"""Known lanes of paths, the oldest first."""
 _finding = threading.Lock()
 
 
@@ -301,79 +312,51 @@ def _lane(path: str) -> Lane:
 
 
 async def lane_of(path: PathLike) -> Lane:
-    """Return the threads of the mount that holds a path, links followed."""
-    walk = _walk(os.fspath(path))
+    """Return the threads of the mount that holds a path, links followed.
+
+    The result is reused for `KNOWN_SECONDS`, unless the mounts change or links lead over a third disk, which must
+    answer too.
+    """
+    text, now, version = os.fspath(path), time.monotonic(), _table.version
+    known = _known.get(text)
+    if known is not None and now - known.at < KNOWN_SECONDS and version == known.version:
+        return known.lane
+    walk = _walk(text)
     lane, step = next(walk)
+    crossed = [lane]
     while True:
         there = await lane.run(step)
         try:
             lane, step = walk.send(there)
+            crossed.append(lane)
         except StopIteration as done:
             found: Lane = done.value[0]
+            if {*crossed} <= {crossed[0], found}:
+                _keep(text, _Known(now, version, found))
             return found
 
 
-_Step = Callable[[], "_There"]
+def _keep(path: str, known: _Known) -> None:
+    """Keep what is known of a path, and forget what is too old to be used or too much."""
+    _known.pop(path, None)
+    while _known:
+        oldest = next(iter(_known))
+        if len(_known) < MOST_KNOWN and known.at - _known[oldest].at < KNOWN_SECONDS:
+            break
+        del _known[oldest]
+    _known[path] = known
 
 
-class _There:
-    """State of following a path.
-
-    Attributes
-    ----------
-    real
-        Path without links so far; it need not exist.
-    rest
-        Names that are still to be followed from there.
-    links
-        Number of links that were followed.
-    """
-
-    def __init__(self, real: str, rest: list[str], links: int = 0) -> None:
-        self.real, self.rest, self.links = real, rest, links
-
-
-def _walk(path: str) -> Generator[tuple[Lane, _Step], _There, tuple[Lane, str]]:
+def _walk(path: str) -> Generator[tuple[Lane, Callable[[], Followed]], Followed, tuple[Lane, str]]:
     """Follow a path from mount to mount; each step runs in a thread of its mount."""
     path = path if path.startswith("/") else os.path.abspath(path)  # noqa: PTH100 (`Path.resolve` follows links)
     names = [name for name in path.split("/") if name not in ("", ".")] if len(path) <= _LONGEST_PATH else []
-    there = _There("", names)
+    there = Followed("", names)
     while True:
         lane = _lane(there.real)
-        there = yield lane, partial(_follow, there, _table.holding(there.real))
+        there = yield lane, partial(_table.follow, there)
         if not there.rest:
             return _lane(there.real), there.real or "/"
-
-
-def _follow(there: _There, mount: Mount) -> _There:
-    """Follow names up to the next mount (blocking)."""
-    real, rest, links = there.real, list(there.rest), there.links
-    while rest:
-        name = rest.pop(0)
-        step = real.rpartition("/")[0] if name == ".." else f"{real}/{name}"
-        if _table.holding(step) != mount:
-            return _There(step, rest, links)
-        target = None if name == ".." else _link_at(step)
-        if target is None:
-            real = step
-            continue
-        links += 1
-        if links > _MOST_LINKS:
-            return _There("/".join([step, *rest]), [], links)
-        rest = [part for part in target.split("/") if part not in ("", ".")] + rest
-        if target.startswith("/"):
-            real = ""
-            if _table.holding(real) != mount:
-                return _There(real, rest, links)
-    return _There(real, [], links)
-
-
-def _link_at(path: str) -> str | None:
-    """Return the target of a link; None if the path is no link."""
-    try:
-        return str(Path(path).readlink())
-    except (OSError, ValueError):  # No link, a missing file, or no valid path.
-        return None
 
 
 def _probe(folder: str) -> None:

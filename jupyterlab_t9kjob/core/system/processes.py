@@ -54,6 +54,14 @@ def same_boot(one: MachineId, other: MachineId) -> bool:
     return (one["boot_id"], one["pid_namespace"]) == (other["boot_id"], other["pid_namespace"])
 
 
+def same_machine(one: MachineId, other: MachineId) -> bool:
+    """Return True if two identities are of one machine; its name may have changed since it was booted.
+
+    The parameters are those of `same_boot`.
+    """
+    return one["hostname"] == other["hostname"] or (one["boot_id"] != "" and same_boot(one, other))
+
+
 def process_id(pid: int) -> ProcessId:
     """Return the identity of a process that runs now."""
     return ProcessId(pid=pid, started=_started(pid) or "")

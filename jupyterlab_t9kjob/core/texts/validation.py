@@ -82,7 +82,7 @@ def decode(text: str | bytes) -> Any:
         raise BadRequest(message, hint=_("The parser says: {error}.", error=str(error))) from None
 
 
-def explain(error: ValidationError, data: Any) -> JobError:
+def explain(error: ValidationError, data: Any, place: str = "") -> JobError:
     """Return the first error of a validation as a typed error.
 
     Parameters
@@ -91,9 +91,11 @@ def explain(error: ValidationError, data: Any) -> JobError:
         The errors.
     data
         The data that were validated.
+    place
+        JSON pointer of the data in a request.
     """
     first = error.errors(include_url=False)[0]
-    pointer = _pointer(first, data)
+    pointer = place + _pointer(first, data)
     name = name_of(pointer)
     context = {key: str(value)[:200] for key, value in first.get("ctx", {}).items()}
     message, hint = _sentence(first["type"], name, context), None

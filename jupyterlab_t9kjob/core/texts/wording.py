@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..translation import Text, _, _n
 
 if TYPE_CHECKING:
-    from ..job import Action, PendingAction, Phase
+    from ..job import Action, PendingAction, Phase, Stall
 
 SIGNALS: Final = {
     129: "SIGHUP",
@@ -86,6 +86,24 @@ def duration(seconds: float) -> Text:
             return _("{hours} h {minutes} min", hours=whole // 3600, minutes=minutes)
         return _("{hours} h", hours=whole // 3600)
     return _n("{n} day", "{n} days", whole // 86400)
+
+
+def without_progress(stall: Stall, now: float) -> Text:
+    """Return how long a job has made no progress, and what its stacks have shown, without a full stop.
+
+    Parameters
+    ----------
+    stall
+        The stall.
+    now
+        The present time, in seconds since the epoch.
+    """
+    since = duration(now - stall.since)
+    if stall.kind == "output":
+        said = _("No output for {duration}", duration=since)
+    else:
+        said = _("No progress for {duration}", duration=since)
+    return said if stall.finding is None else _("{said}: {finding}", said=said, finding=stall.finding)
 
 
 def exit_code(code: int) -> int:

@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from ...core.archive import ArchivedJob
 from ...core.errors import BadRequest
+from ...core.evictions.model import Continuation
 from ...core.job import ACTIVE_PHASES, Job, Reason, job_id
 from ...core.system.files import open_regular, write_atomically
 from ...core.translation import STORED, _
@@ -148,6 +149,7 @@ def _shown(record: ArchivedJob, uid: str) -> Job:
             code="ExportedWhileActive",
             sentence=_("The job had not ended when it was exported. Its end is not known here."),
         )
+    problem = job.continuation.problem if job.continuation is not None else None
     failure = job.failure
     if failure is not None:
         frames = [frame.model_copy(update={"path": None}) for frame in failure.frames]
@@ -182,6 +184,9 @@ def _shown(record: ArchivedJob, uid: str) -> Job:
             "limited": [],
             "tensorboard_url": None,
             "rerun_of": None,
+            "continues": None,
+            # Ids of other jobs are the exporter's; here they may be those of unrelated jobs.
+            "continuation": Continuation(problem=problem) if problem is not None else None,
             "sweep": None,
             "request_id": None,
             "imported_manifest": record.manifest is not None,

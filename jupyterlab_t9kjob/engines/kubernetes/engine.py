@@ -5,52 +5,48 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 
 from ...core.capacity import QueueList
-from ...core.checks import Capability, Preview
 from ...core.engine.info import EngineInfo, Volume
-from ...core.engine.protocol import Edited, Listener, Prepare
 from ...core.errors import Unavailable
 from ...core.job import Action, Event, Job, JobSummary, ManifestView, Replica
-from ...core.lab import Lab
-from ...core.log_sources import LogFile
 from ...core.manifests import KINDS
-from ...core.manifests.schema import KindSchema
-from ...core.spec import JobSpec
 from ...core.system.disk import trouble_of
 from ...core.translation import _
 from .client.api import KubeApi
-from .cluster import volumes
-from .cluster.capacity.service import CapacityService
 from .cluster.connection import CONNECTING, Cluster
 from .cluster.engine_part import ReadsCluster
 from .cluster.info import cluster_info
-from .cluster.manifest_schema import ManifestSchemas
 from .cluster.queues import Queues
 from .commands.engine_part import RunsCommands
-from .commands.pods import ExecPermissions
-from .commands.stacks import StackTaker
 from .jobs import api_views
 from .jobs.deadline_nudge import DeadlineNudge
 from .jobs.job_reading import contents_path
 from .jobs.records import Record, Records
-from .jobs.snapshot import JobSnapshot
 from .jobs.table import JobTable
-from .logs.failure_reader import FailureReader
-from .logs.manager import LogManager
-from .logs.progress_reader import LiveProgress
-from .objects.kinds import JobKind
-from .resources.prometheus.source import PrometheusSource
-from .resources.reading import ReadsSamples
-from .resources.sampler import ClusterSampler
-from .submit.creation import Creation
+from .resources.engine_part import ReadsSamples
 from .submit.engine_part import ActsForServer
-from .submit.job_actions import JobActions
-from .submit.pod_security import EnforcedStandards
+
+if TYPE_CHECKING:
+    from ...core.checks import Capability, Preview
+    from ...core.engine.protocol import Edited, Listener, Prepare
+    from ...core.lab import Lab
+    from ...core.log_sources import LogFile
+    from ...core.manifests.schema import KindSchema
+    from ...core.spec import JobSpec
+    from .cluster.capacity.service import CapacityService
+    from .cluster.manifest_schema import ManifestSchemas
+    from .job_followers import JobFollowers
+    from .jobs.snapshot import JobSnapshot
+    from .objects.kinds import JobKind
+    from .resources.sampler import ClusterSampler
+    from .submit.creation import Creation
+    from .submit.pod_security import EnforcedStandards
 
 GLANCE_SECONDS: Final = 0.5  # Longest wait for the capacity when a pending job is opened: its reason may name GPUs.
 
@@ -68,16 +64,15 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
         Home directory of the extension, which contains the records.
     root
         The contents root; None if files are not on this machine.
+    once
+        See `EngineContext.once`.
     """
 
-    def __init__(self, kind: JobKind, cluster: Cluster, home: Path, root: Path | None) -> None:
+    def __init__(self, kind: JobKind, cluster: Cluster, home: Path, root: Path | None, *, once: bool = False) -> None:
         self.name, self.label, self.facts, self.order = kind.engine, kind.label, kind.facts, kind.order
         self._kind = kind
         self._cluster = cluster
-        self._stacks = StackTaker(cluster.settings.debug_image)
-        self._exec = ExecPermissions()
         self._records = Records(home / "cluster" / kind.engine)
-        self._logs = LogManager(cluster, self._records, cluster.settings.follow_replicas, cluster.settings.log_bytes)
         self._table = JobTable(
             kind,
             cluster,
@@ -86,22 +81,46 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
             owner=cluster.settings.owner,
             changed=self._job_changed,
             drop=self._drop,
+            once=once,
         )
+        self._root = root
         self._queues = Queues(kind, cluster)
-        self._standards = EnforcedStandards()
-        self._schemas = ManifestSchemas(kind, cluster)
-        self._creation = Creation(kind, cluster, self._table, self._queues, self._standards, root)
-        self._actions = JobActions(kind, cluster, self._table)
         self._deadlines = DeadlineNudge(kind, cluster, self._table.jobs.values)
-        self._failures = FailureReader(cluster, self._logs, self._table.note_failures)
-        self._progress = LiveProgress(self._logs, self._table.note_progress)
-        prometheus = PrometheusSource(cluster.settings, lambda: cluster.api)
-        self._resources = ClusterSampler(self._records, lambda: cluster.api, prometheus)
         self._lab: Lab | None = None
         self._permissions: dict[str, dict[str, Capability]] = {}
         self._api: KubeApi | None = None
         self._end: Callable[[], None] = lambda: None
         self._stopped = False
+
+    # -- parts that a command which lists jobs does not import ---------------------------------------------------------
+
+    @cached_property
+    def _followers(self) -> JobFollowers:
+        from .job_followers import JobFollowers
+
+        return JobFollowers(self._cluster, self._records, self._table.note_failures, self._table.note_progress)
+
+    @property
+    def _resources(self) -> ClusterSampler:
+        return self._followers.resources
+
+    @cached_property
+    def _standards(self) -> EnforcedStandards:
+        from .submit.pod_security import EnforcedStandards
+
+        return EnforcedStandards()
+
+    @cached_property
+    def _schemas(self) -> ManifestSchemas:
+        from .cluster.manifest_schema import ManifestSchemas
+
+        return ManifestSchemas(self._kind, self._cluster)
+
+    @cached_property
+    def _creation(self) -> Creation:
+        from .submit.creation import Creation
+
+        return Creation(self._kind, self._cluster, self._table, self._queues, self._standards, self._root)
 
     # -- start and stop -----------------------------------------------------------------------------------------------
 
@@ -115,8 +134,9 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
         """Stop watching. Jobs go on."""
         self._end()
         self._stopped = True
-        for part in (self._deadlines, self._failures, self._progress, self._resources, self._logs):
-            await part.stop()
+        await self._deadlines.stop()
+        if "_followers" in self.__dict__:
+            await self._followers.stop()
         await self._table.stop()  # last, because the table may close the connection
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -201,7 +221,7 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
 
     async def log_sources(self, uid: str) -> list[LogFile]:
         """Return the log streams that exist now, in a stable order."""
-        return await self._logs.files(await self._open(uid))
+        return await self._followers.logs.files(await self._open(uid))
 
     async def follow_logs(self, uid: str, grown: Callable[[], None]) -> Callable[[], None]:
         """Keep a job's logs up to date until the returned function is called; call `grown` when they grow.
@@ -213,11 +233,11 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
         grown
             Called when the server has written more of the logs.
         """
-        return await self._logs.subscribe(await self._open(uid), grown)
+        return await self._followers.logs.subscribe(await self._open(uid), grown)
 
     async def last_output(self, uid: str) -> float | None:
         """Return the time of the last line of a job whose logs are followed, else None."""
-        return await self._logs.last_output(await self._open(uid))
+        return await self._followers.logs.last_output(await self._open(uid))
 
     async def lab(self, namespace: str | None = None) -> Lab | None:
         """Return the lab's defaults for jobs, with the Pod Security Standard of a namespace if one is given."""
@@ -249,6 +269,8 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
             If the account has no permission to list PVCs.
         """
         api = await self._cluster.api_for(self._kind)
+        from .cluster import volumes
+
         return await volumes.volumes(api, namespace or self._cluster.default_namespace, self._cluster.lab)
 
     async def queues(self, namespace: str) -> QueueList:
@@ -351,11 +373,7 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
         self._table.forget(snapshot.job)
 
     async def _drop(self, record: Record) -> None:
-        self._progress.drop(record.uid)
-        self._resources.drop(record.uid)
-        await self._failures.drop(record.uid)
-        await self._logs.drop(record.uid)
-        await self._records.drop(record)
+        await self._followers.drop(record)
 
     # -- internals -----------------------------------------------------------------------------------------------------
 
@@ -366,10 +384,8 @@ class KubernetesEngine(ReadsSamples, RunsCommands, ReadsCluster, ActsForServer):
         return self._table.observer.snapshot(job)
 
     def _job_changed(self, snapshot: JobSnapshot) -> None:
-        if self._stopped:
-            return
-        for part in (self._logs, self._failures, self._progress, self._resources):
-            part.update(snapshot)
+        if not self._stopped:
+            self._followers.update(snapshot)
 
     def _cluster_changed(self) -> None:
         """Notify listeners about jobs whose paths in the lab, permissions or connection have changed."""

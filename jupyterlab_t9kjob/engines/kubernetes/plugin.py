@@ -58,10 +58,13 @@ def connect(context: EngineContext) -> Cluster:
             prometheus_token_file=traits.prometheus_token_file,
             prometheus_ca_file=traits.prometheus_ca_file,
             debug_image=traits.kubernetes_debug_image,
+            once=context.once,
         )
     )
 
 
 def _make(kind: JobKind, context: EngineContext) -> Engine | None:
     cluster = context.shared(connect)
-    return KubernetesEngine(kind, cluster, context.home, context.root) if cluster.settings.enabled else None
+    if not cluster.settings.enabled:
+        return None
+    return KubernetesEngine(kind, cluster, context.home, context.root, once=context.once)

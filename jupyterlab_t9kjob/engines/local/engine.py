@@ -265,7 +265,7 @@ class LocalEngine(OpensRankTerminals, ReadsJobs):
             await prepare()
         plan = await self._thread.demand(_NOT_WRITTEN, self._planner.plan, spec, interpreters)
         record = new_record(plan, self._store.machine, paused=spec.paused, rerun_of=rerun_of)
-        document = spec.model_dump(mode="json")
+        document = self._planner.with_kernel(spec, interpreters).model_dump(mode="json")
         job = await self._thread.demand(_NOT_WRITTEN, self._store.create, document, plan, record, request_id)
         await self._read_changes()
         return await self.job(job.uid)

@@ -58,7 +58,7 @@ class Artifacts:
             Largest distance from the run or artifact; None for everything that is connected with it.
         """
         if ident is None:
-            top = await self._experiments.folder(folder)
+            top = await self._experiments.lookup.folder(folder)
             graph = await self._graph()
             return await on_disk([top, *graph.places.tops], self._kept, graph, lambda: graph.below(top))
         graph = await self._graph()
@@ -177,8 +177,7 @@ class Artifacts:
 
     async def _graph(self) -> FlowGraph:
         library = self._experiments.library
-        if not library.areas:
-            await library.search(self._root.folder)
+        await self._experiments.lookup.wait_for_all()
         known = [run for run in library.runs.values() if run.facts is not None]
         jobs = Jobs(await self._jobs.jobs())
         runs = await asyncio.to_thread(lambda: [_flow_run(run, jobs) for run in known])

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from ..facts import Facts
 from ..model import json_number
-from ..series import Series, small_curve
+from ..series import Series
 
 _LARGEST: Final = 3.4e38
 
@@ -87,3 +87,25 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 def json_text(value: Any) -> str:
     """Return the JSON of a value. It may have lone surrogates, and `NaN` for numbers that are not finite."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def small_curve(series: Series, most: int = 44) -> list[float]:
+    """Return at most `most` values of a metric, reduced by extremes, for a curve in a table.
+
+    Parameters
+    ----------
+    series
+        The metric.
+    most
+        Largest number of values.
+    """
+    values = series.kept.values
+    if len(values) <= most:
+        return values.tolist()
+    found: list[float] = []
+    groups = most // 2
+    for number in range(groups):
+        part = values[len(values) * number // groups : len(values) * (number + 1) // groups]
+        low, high = min(part), max(part)
+        found += [low, high] if part.index(low) < part.index(high) else [high, low]
+    return found

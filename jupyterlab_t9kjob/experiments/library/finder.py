@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,6 +30,21 @@ FEW: Final = Limits(20_000, 5.0, 4)
 """Limits of the search of a folder that only a job names."""
 
 
+class Folder(NamedTuple):
+    """A folder that was searched.
+
+    Attributes
+    ----------
+    modified
+        Its modification time when it was listed, in nanoseconds; 0 if it is gone.
+    inner
+        Names of the folders in it that are searched, too.
+    """
+
+    modified: int
+    inner: tuple[str, ...]
+
+
 @dataclass
 class Found:
     """Result of a search.
@@ -38,8 +53,8 @@ class Found:
     ----------
     runs
         Folders of runs, with the sources that can read them.
-    parents
-        Folders that were listed, with their modification times in nanoseconds.
+    folders
+        Folders that were searched.
     links
         Links in place of runs.
     complete
@@ -47,7 +62,7 @@ class Found:
     """
 
     runs: dict[Path, Source] = field(default_factory=dict)
-    parents: dict[Path, int] = field(default_factory=dict)
+    folders: dict[Path, Folder] = field(default_factory=dict)
     links: list[Path] = field(default_factory=list)
     complete: bool = True
 
@@ -64,10 +79,29 @@ def find(top: Path, sources: Sequence[Source], limits: Limits = Limits()) -> Fou
     limits
         Limits of the search.
     """
+    return find_changes(top, sources, limits, [top], {})
+
+
+def find_changes(
+    top: Path, sources: Sequence[Source], limits: Limits, changed: Iterable[Path], known: Mapping[Path, Folder]
+) -> Found:
+    """Search folders that have changed, and the folders in them that are not known (blocking).
+
+    Parameters
+    ----------
+    top
+        Folder from which the depth counts.
+    sources, limits
+        Those of `find`.
+    changed
+        The folders.
+    known
+        Folders that were searched before. They are searched again only if they are among those that have changed.
+    """
     found = Found()
     end = time.monotonic() + limits.seconds
     left = limits.entries
-    queue = deque([(top, 0)])
+    queue = deque((folder, len(folder.relative_to(top).parts)) for folder in changed)
     while queue:
         folder, depth = queue.popleft()
         names, folders, links, modified = listed(folder, left)
@@ -75,7 +109,7 @@ def find(top: Path, sources: Sequence[Source], limits: Limits = Limits()) -> Fou
         if left <= 0 or time.monotonic() > end or len(found.runs) >= MOST_RUNS:
             found.complete = False
             break
-        found.parents[folder] = modified
+        found.folders[folder] = Folder(modified, ())
         source = next((source for source in sources if source.is_run(folder, names)), None)
         own: frozenset[str] = frozenset()
         if source is not None:
@@ -85,16 +119,20 @@ def find(top: Path, sources: Sequence[Source], limits: Limits = Limits()) -> Fou
             own = source.own_folders(names)
         if folder.name == "runs":
             found.links += [folder / name for name in links]
-        inner = [name for name in folders if name not in own and not _left_out(name, folder)]
+        before = {name for name in folders if folder / name in known} if folder in known else set()
+        inner = [name for name in folders if name not in own and (name in before or not _left_out(name, folder))]
         if inner and depth >= limits.deepest:
             found.complete = False
             continue
-        queue.extend((folder / name, depth + 1) for name in inner)
+        found.folders[folder] = Folder(modified, tuple(inner))
+        queue.extend((folder / name, depth + 1) for name in inner if name not in before)
     return found
 
 
 def listed(folder: Path, most: int) -> tuple[frozenset[str], list[str], list[str], int]:
-    """Return the names in a folder, its folders, its links to folders, and its modification time; empty on errors.
+    """Return the names in a folder, its folders, its links to folders, and its modification time.
+
+    The lists are empty if the folder can't be listed. The time is 0 if the folder is gone.
 
     Parameters
     ----------
@@ -104,8 +142,8 @@ def listed(folder: Path, most: int) -> tuple[frozenset[str], list[str], list[str
         Number of names after which the list ends.
     """
     names, folders, links = [], [], []
+    modified = _modified(folder)
     try:
-        modified = folder.lstat().st_mtime_ns
         with os.scandir(folder) as entries:
             for entry in entries:
                 names.append(entry.name)
@@ -116,29 +154,28 @@ def listed(folder: Path, most: int) -> tuple[frozenset[str], list[str], list[str
                 if len(names) >= most:
                     break
     except OSError:
-        return frozenset(), [], [], 0
+        return frozenset(), [], [], modified
     return frozenset(names), sorted(folders), links, modified
 
 
-def changed_folders(folders: Sequence[Path], times: Mapping[Path, int]) -> list[Path]:
+def changed_folders(folders: Sequence[Path], known: Mapping[Path, Folder]) -> list[Path]:
     """Return the folders whose content has changed (blocking).
 
     Parameters
     ----------
     folders
         The folders.
-    times
-        Their modification times when they were listed, in nanoseconds.
+    known
+        What they were when they were searched.
     """
-    changed = []
-    for folder in folders:
-        try:
-            modified = folder.lstat().st_mtime_ns
-        except OSError:
-            modified = 0
-        if modified != times.get(folder):
-            changed.append(folder)
-    return changed
+    return [folder for folder in folders if folder not in known or _modified(folder) != known[folder].modified]
+
+
+def _modified(folder: Path) -> int:
+    try:
+        return folder.lstat().st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _left_out(name: str, folder: Path) -> bool:

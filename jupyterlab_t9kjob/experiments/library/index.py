@@ -27,7 +27,7 @@ from .packed import packed, unpacked
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 3
+VERSION: Final = 4
 _FEW: Final = 500
 """Number of runs up to which an answer names each of them."""
 _PASSING: Final = frozenset({3, 5, 6, 7, 8, 9, 10, 13, 14, 15, 22})
@@ -89,6 +89,8 @@ class Index:
     ----------
     problem
         Why the file can't be used: the reason of the last call that tried; None if it could, or if there is no file.
+    generation
+        How many times the index was made again, without the runs that it had.
     """
 
     def __init__(self, root: Path, folder: Path | None) -> None:
@@ -97,6 +99,7 @@ class Index:
         self._last = 0
         self.path: Path | None = None
         self.problem: Text | None = None
+        self.generation = 0
         self._later: Path | None = None
         self._again_at = 0.0
         name = hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
@@ -289,6 +292,7 @@ class Index:
                 with contextlib.suppress(OSError):
                     self.path.unlink()
             self._database = self._open()
+            self.generation += 1
 
     def _note(self, problem: Exception) -> None:
         """Note that the file can't be used at the moment; log it once."""

@@ -12,6 +12,7 @@ from typing import Final
 
 from ...core.translation import Text
 from ..facts import Facts, MetricLog, Source
+from .finder import FEW, Folder, Found, Limits
 
 ACTIVE_SECONDS: Final = 600.0
 RUNNING_SECONDS: Final = 24 * 3600.0
@@ -48,6 +49,8 @@ class Known:
         The last epoch.
     read
         True once all metrics were read.
+    problem
+        Why the run, or a part of it, can't be read; None if it can.
     revision
         Revision of the last change.
     parts
@@ -55,7 +58,7 @@ class Known:
     joined
         True for such a folder, which is no run of its own then.
     lock
-        Held while the metrics change or are copied.
+        Held while the metrics or `files` change, or the metrics are copied.
     """
 
     id: str
@@ -84,6 +87,11 @@ class Known:
         return self.path is not None or self.outside
 
     @property
+    def is_waiting(self) -> bool:
+        """True if there are metrics to be read. After an error, nothing is read until the files change."""
+        return not self.read and self.facts is not None and self.problem is None
+
+    @property
     def place(self) -> str:
         """The folder's path in the contents API, or on disk if it is outside the contents root."""
         return self.path if self.path is not None else str(self.folder)
@@ -100,12 +108,16 @@ class Area:
 
     Attributes
     ----------
-    parents
-        Folders in it with their modification times.
+    outside
+        True if the folder is outside the contents root: a job named it.
+    folders
+        The folder and those below it that were searched.
     links
         Links in place of runs.
     searched_at
-        Time of the last search, of `time.monotonic`; None before the first one.
+        Time of the last complete search, of `time.monotonic`; None before the first one.
+    rests_until
+        Time of `time.monotonic` before which folders that have changed are not listed.
     silent
         True while the folder is outside the contents root and its disk does not answer.
     current
@@ -113,11 +125,13 @@ class Area:
     """
 
     top: Path
-    parents: dict[Path, int] = field(default_factory=dict)
+    outside: bool = False
+    folders: dict[Path, Folder] = field(default_factory=dict)
     links: list[Path] = field(default_factory=list)
     complete: bool = True
     searching: bool = False
     searched_at: float | None = None
+    rests_until: float = 0.0
     silent: bool = False
     current: bool = False
 
@@ -125,6 +139,28 @@ class Area:
     def is_due(self) -> bool:
         """True if the folder was not searched for `SEARCH_SECONDS`."""
         return self.searched_at is None or time.monotonic() - self.searched_at > SEARCH_SECONDS
+
+    @property
+    def limits(self) -> Limits:
+        """Limits of a search."""
+        return FEW if self.outside else Limits()
+
+    def merge(self, found: Found) -> set[Path]:
+        """Take over what a search of some folders found; return the folders that are gone."""
+        gone: set[Path] = set()
+        for folder, now in found.folders.items():
+            before = self.folders.get(folder)
+            queue = [folder / name for name in set(before.inner).difference(now.inner)] if before is not None else []
+            while queue:
+                lost = queue.pop()
+                gone.add(lost)
+                inner = self.folders.pop(lost).inner if lost in self.folders else ()
+                queue.extend(lost / name for name in inner)
+        self.folders |= found.folders
+        listed = gone | found.folders.keys()
+        self.links = [*(link for link in self.links if link.parent not in listed), *found.links]
+        self.complete = self.complete and found.complete
+        return gone
 
 
 def is_active(known: Known) -> bool:

@@ -5,36 +5,32 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import threading
 import time
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from ...contents_paths import ContentsRoot
-from ...core.system import collection
 from ...core.system.disk_threads import on_disk
+from ...core.system.tasks import spawn
 from ...core.translation import Text
-from ..facts import MetricLog, Source
-from ..sources.event_folder import EventSource
-from ..sources.mlflow import MlflowSource
-from ..sources.recorder import RecorderSource
-from ..sources.wandb import WandbSource
-from .cells import described
-from .finder import FEW, changed_folders, find
-from .index import Index
+from ..facts import Source
+from ..sources.all import SOURCES
+from .finder import changed_folders, find, find_changes
+from .index import Entry
 from .known import NOT_LOADED, Area, Known, by_area, is_active, run_id
 from .reading import read_facts
+from .store import Store, is_idle
 
 log = logging.getLogger(__name__)
 
-READ_SECONDS: Final = 0.3
-"""Time for which one call in a thread reads; changes are published after it."""
 CHECKED_AT_ONCE: Final = 300
+REST: Final = 10.0
+"""Folders that have changed are listed again after this many times the time that it took."""
 MANY_RUNS: Final = 2000
 HEAD_START_SECONDS: Final = 1.0
 KEPT_REMOVALS: Final = 5000
-
-SOURCES: Final[tuple[Source, ...]] = (RecorderSource(), MlflowSource(), WandbSource(), EventSource())
 
 
 class Library:
@@ -50,9 +46,7 @@ class Library:
 
     def __init__(self, root: ContentsRoot, cache: Path | None) -> None:
         self._root = root
-        self._cache = cache
-        self._index: Index | None = None
-        self._shapes: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._store = Store(root.folder, cache)
         # Revisions of an earlier server are smaller, so that a page that has one gets a complete answer.
         self.revision = self.first_revision = time.time_ns() // 1_000_000
         self.runs: dict[Path, Known] = {}
@@ -62,8 +56,10 @@ class Library:
         self.outside: dict[Path, Area] = {}
         self._stored_outside: dict[Path, Known] = {}
         self.removed: dict[str, tuple[int, Path]] = {}
+        self._searches: dict[Path, asyncio.Task[None]] = {}
         self._changed = asyncio.Event()
         self._opened = asyncio.Event()
+        self._opening = threading.Lock()
 
     # -- changes ------------------------------------------------------------------------------------------------------
 
@@ -139,23 +135,71 @@ class Library:
         area = self.area(top)
         area.searching = True
         try:
-            if self._index is None:
-                await asyncio.to_thread(self._open_index)
-                self._opened.set()
-                self.publish()
-                if len(self.runs) >= MANY_RUNS:  # Waiting requests are answered before the search.
-                    await asyncio.sleep(HEAD_START_SECONDS)
-            before = [known for known in self.below(top) if not known.outside]
-            found = await on_disk(top, find, top, SOURCES)
-            area.parents, area.links, area.complete = found.parents, found.links, found.complete
-            for folder, source in found.runs.items():
-                self._add(folder, source)
-            if found.complete:  # Another search may have added runs that began during this one.
-                self._drop([known for known in before if known.folder not in found.runs])
-            await self.refresh(self.below(top))
+            await self.find(top)
+            await self._read_all_metrics(self.below(top))
+            area.searched_at = time.monotonic()
         finally:
-            area.searching, area.searched_at = False, time.monotonic()
+            area.searching = False
             self.publish()
+
+    async def find(self, top: Path) -> None:
+        """Search a folder and read the facts of its runs. Searches of a folder that overlap are one."""
+        search = self._searches.get(top)
+        if search is None or search.done():
+            search = self._searches[top] = spawn(self._find(self.area(top)), f"search {top}")
+        await asyncio.shield(search)  # A request that is cancelled does not end the search of others.
+
+    async def _find(self, area: Area) -> None:
+        if not self._opened.is_set():
+            await asyncio.to_thread(self._open_index)
+            self._opened.set()
+            self.publish(list(self.runs.values()))
+            if len(self.runs) >= MANY_RUNS:  # Waiting requests are answered before the search.
+                await asyncio.sleep(HEAD_START_SECONDS)
+        await self._search_all(area)
+        await self._by_disk(self.below(area.top), self._read_facts)
+
+    async def _search_all(self, area: Area) -> None:
+        """Search a folder, and bring the list of its runs up to date."""
+        if area.outside:
+            before = [known for known in self.runs.values() if known.outside and known.folder.is_relative_to(area.top)]
+        else:
+            before = [known for known in self.below(area.top) if not known.outside]
+        found = await on_disk(area.top, find, area.top, SOURCES, area.limits)
+        area.folders, area.links, area.complete = found.folders, found.links, found.complete
+        for folder, source in found.runs.items():
+            self._add(folder, source, outside=area.outside)
+        if found.complete:  # Another search may have added runs that began during this one.
+            self._drop([known for known in before if known.folder not in found.runs])
+
+    async def _search_changes(self, area: Area, folders: Sequence[Path]) -> list[Known]:
+        """Search those of some folders that have changed; return the runs in them. A busy folder takes a rest.
+
+        Parameters
+        ----------
+        area
+            The area of the folders.
+        folders
+            The folders.
+        """
+        begun = time.monotonic()
+        if begun < area.rests_until or not folders:
+            return []
+        changed = await on_disk(area.top, changed_folders, folders, area.folders)
+        changed = [folder for folder in changed if folder not in self.runs or not self.runs[folder].source.closed]
+        if not changed:
+            return []
+        found = await on_disk(area.top, find_changes, area.top, SOURCES, area.limits, changed, area.folders)
+        now = time.monotonic()
+        area.rests_until = now + REST * (now - begun)
+        gone = area.merge(found) | (found.folders.keys() - found.runs.keys())
+        lost = [known for folder in gone if (known := self.runs.get(folder)) is not None]
+        for folder, source in found.runs.items():
+            self._add(folder, source, outside=area.outside)
+        if lost:
+            self._drop(lost)
+            self.publish()
+        return [self.runs[folder] for folder in found.runs if folder in self.runs]
 
     async def search_outside(self, folders: Collection[Path]) -> None:
         """Read the runs in folders outside the contents root that jobs name; forget those of other folders.
@@ -168,9 +212,13 @@ class Library:
         for gone in set(self.outside) - set(folders):
             del self.outside[gone]
         for folder in folders:
-            area = self.outside.setdefault(folder, Area(folder))
+            area = self.outside.setdefault(folder, Area(folder, outside=True))
             try:
-                await self._search_outside(area)
+                if area.is_due:
+                    await self._search_all(area)
+                    area.searched_at = time.monotonic()
+                else:
+                    await self._search_changes(area, list(area.folders))
                 area.silent = False
             except OSError as problem:
                 area.complete = False
@@ -182,32 +230,17 @@ class Library:
             self.publish()
         await self.refresh([known for known in outside if known.folder in self.runs])
 
-    async def _search_outside(self, area: Area) -> None:
-        parents = [folder for folder in area.parents if folder not in self.runs]
-        # A folder that is a run itself changes with each of its files, so it is searched only when it is due.
-        if not area.is_due and not await on_disk(area.top, changed_folders, parents, area.parents):
-            return
-        found = await on_disk(area.top, find, area.top, SOURCES, FEW)
-        area.parents, area.links, area.complete = found.parents, found.links, found.complete
-        area.searched_at = time.monotonic()
-        for folder, source in found.runs.items():
-            if folder not in self.runs and not self._root.contains(folder):
-                known = self._stored_outside.pop(folder, None)
-                known = known or Known(run_id(str(folder)), folder, None, source, outside=True)
-                self.runs[folder] = self.by_id[known.id] = known
-        if found.complete:
-            inner = [known for known in self.runs.values() if known.outside and known.folder.is_relative_to(area.top)]
-            self._drop([known for known in inner if known.folder not in found.runs])
-        self.publish(known for known in self.runs.values() if known.outside)
-
     def _open_index(self) -> None:
-        """Take over the runs that the index has (blocking)."""
-        self._index = Index(self._root.folder, self._cache)
+        """Take over the runs that the index has, once (blocking)."""
+        with self._opening:  # Searches of several folders may begin together.
+            if not self._store.is_open:
+                self._take_over(self._store.open())
+
+    def _take_over(self, entries: Iterable[Entry]) -> None:
+        """Add the runs that the index has."""
         sources: dict[str, Source] = {source.origin: source for source in SOURCES}
         top = self._root.folder
         found: dict[Path, Known] = {}
-        with collection.paused():
-            entries = self._index.entries()
         for num, path, origin, files, facts, epoch, names in entries:
             source = sources.get(origin)
             folder = top / path  # An absolute path stays as it is: the run is outside.
@@ -217,8 +250,7 @@ class Library:
             within = None if outside else path
             known = Known(run_id(path), folder, within, source, files, facts, NOT_LOADED, loaded=False, stored=True)
             known.outside = outside
-            known.read, known.num, known.epoch = True, num, epoch
-            known.names = self._shapes.setdefault(names, names)
+            known.read, known.num, known.epoch, known.names = True, num, epoch, names
             (self._stored_outside if outside else found)[folder] = known
         # All runs are added at once, so that no answer has only some of them.
         self.runs |= found
@@ -227,30 +259,26 @@ class Library:
     @property
     def index_problem(self) -> Text | None:
         """Why the index can't be used now; None if it can."""
-        return self._index.problem if self._index is not None else None
+        return self._store.problem
+
+    async def stop(self) -> None:
+        """End the searches and close the index."""
+        for search in self._searches.values():
+            search.cancel()
+        await asyncio.gather(*self._searches.values(), return_exceptions=True)
+        await asyncio.to_thread(self.close)
 
     def close(self) -> None:
         """Close the index (blocking)."""
-        if self._index is not None:
-            self._index.close()
+        self._store.close()
 
     def load(self, known: Known) -> None:
         """Read the metrics of a run from the index, if they are not in memory (blocking)."""
-        with known.lock:
-            self._load(known)
-
-    def _load(self, known: Known) -> None:
-        if known.loaded:
-            return
-        stored = self._index.metrics(known.num) if self._index is not None and known.num is not None else None
-        # Without the index, the files are read again.
-        known.log, known.loaded, known.read = stored or MetricLog(), True, known.read and stored is not None
+        self._store.load(known)
 
     def unload(self, known: Known) -> None:
         """Forget the metrics of a run if the index has them (blocking)."""
-        with known.lock:
-            if known.stored and not known.joined:
-                known.log, known.loaded = NOT_LOADED, False
+        self._store.unload(known)
 
     def cells(self, name: str, runs: Collection[Known], *, curves: bool) -> dict[int, str]:
         """Return the JSON of a metric of runs that the index has, by the runs' numbers in it (blocking).
@@ -264,22 +292,23 @@ class Library:
         curves
             True to add the small curves.
         """
-        numbers = [known.num for known in runs if known.num is not None]
-        return self._index.cells(name, numbers, curves=curves) if self._index is not None and numbers else {}
+        return self._store.cells(name, runs, curves=curves)
 
-    def _add(self, folder: Path, source: Source) -> None:
+    def _add(self, folder: Path, source: Source, *, outside: bool) -> None:
         path = self._root.api(folder)
-        if path is None or folder in self.runs:
+        if folder in self.runs or (path is None) != outside:
             return
-        known = Known(run_id(path), folder, path, source)
+        stored = self._stored_outside.pop(folder, None)
+        known = stored or Known(run_id(path or str(folder)), folder, path, source, outside=outside)
         self.runs[folder] = self.by_id[known.id] = known
+        if stored is not None:
+            self.publish([stored])
 
     def _drop(self, gone: Iterable[Known]) -> None:
         gone = list(gone)
         for known in gone:
             self.runs.pop(known.folder, None)
-        if self._index is not None:
-            self._index.remove([known.num for known in gone if known.num is not None])
+        self._store.remove(gone)
         self._forget(gone)
 
     def _forget(self, gone: Iterable[Known]) -> None:
@@ -298,63 +327,47 @@ class Library:
         The runs of each folder outside the contents root are read by themselves, since their disk may not answer.
         """
         begun = self.revision
+        await self._by_disk(runs, self._read_facts)
+        await self._read_all_metrics(runs)
+        return self.revision != begun
+
+    async def _read_all_metrics(self, runs: Sequence[Known]) -> None:
+        """Read on in the metrics of runs, and in those of all runs that the index has lost."""
+        await self._by_disk(runs, self._read_metrics)
+        if self._store.has_lost:
+            lost = await asyncio.to_thread(self._store.lost, [*self.runs.values(), *self._stored_outside.values()])
+            await self._by_disk(lost, self._read_metrics)
+
+    async def _by_disk(self, runs: Sequence[Known], read: Callable[[Sequence[Known]], Awaitable[None]]) -> None:
+        """Read runs on each disk by themselves."""
         for area, part in by_area(runs, list(self.outside.values())):
             try:
-                await self._refresh(part)
+                await read(part)
             except OSError as problem:
                 if area is None:
                     raise
                 _note_silent(area, problem)
-        return self.revision != begun
 
-    async def _refresh(self, runs: Sequence[Known]) -> None:
-        """Read what has changed in runs on one disk."""
-        waiting: list[Known] = []
+    async def _read_facts(self, runs: Sequence[Known]) -> None:
+        """Read the facts that have changed of runs on one disk."""
         for begin in range(0, len(runs), CHECKED_AT_ONCE):
             part = runs[begin : begin + CHECKED_AT_ONCE]
             changed, gone = await on_disk(part[0].folder, read_facts, part)
             if changed or gone:
                 self._drop(gone)
                 self.publish(changed)
-            waiting += [known for known in part if not known.read and known.facts is not None]
+
+    async def _read_metrics(self, runs: Sequence[Known]) -> None:
+        """Read on in the metrics of runs on one disk."""
+        waiting = [known for known in runs if known.is_waiting and self.runs.get(known.folder) is known]
         while waiting:
-            done = await on_disk(waiting[0].folder, self._read_metrics, waiting)
+            done = await on_disk(waiting[0].folder, self._store.read, waiting)
             self.publish(waiting[:done] or waiting[:1])
             # A run with more to read goes to the end.
-            waiting = [*waiting[max(done, 1) :], *(known for known in waiting[: max(done, 1)] if not known.read)]
-
-    def _read_metrics(self, runs: Sequence[Known]) -> int:
-        """Read metrics of runs for a while (blocking); return the number of runs that were read to the end.
-
-        Metrics of runs that have ended are in memory only while they are needed; the index keeps them.
-        """
-        end = time.monotonic() + READ_SECONDS
-        for number, known in enumerate(runs):
-            with known.lock:
-                if known.read:  # Another request has read it meanwhile.
-                    continue
-                self._load(known)
-                known.stored = False
-                known.read = known.source.metrics(known.folder, known.files, known.log, end)
-                names = tuple(known.log.series)
-                known.names, known.epoch = self._shapes.setdefault(names, names), known.log.epoch()
-                if known.read and not known.joined and not is_active(known):
-                    self._store(known)
-            if time.monotonic() > end:
-                return number + known.read
-        return len(runs)
-
-    def _store(self, known: Known) -> None:
-        if self._index is None or known.facts is None or not known.has_files or not _is_utf8(known.place):
-            return
-        described(known.facts)
-        num = self._index.put(known.place, known.source.origin, known.files, known.facts, known.log)
-        if num is not None:
-            known.num, known.stored = num, True
-            self.unload(known)
+            waiting = [*waiting[max(done, 1) :], *(known for known in waiting[: max(done, 1)] if known.is_waiting)]
 
     async def check(self, top: Path, rolling: int) -> None:
-        """Check once for changes below a folder, without searching it.
+        """Check once for changes below a folder, without searching all of it.
 
         Parameters
         ----------
@@ -367,13 +380,15 @@ class Library:
         others = [known for known in runs if not is_active(known)]
         share = max(1, len(others) // CHECKED_AT_ONCE)
         await self.refresh([*filter(is_active, runs), *others[rolling % share :: share]])
-        folders = list(area.parents)
+        if idle := [known for known in others if is_idle(known)]:
+            kept = await asyncio.to_thread(self._store.keep, idle)
+            if kept:  # An answer that is written at the same time may have them without metrics.
+                self.publish(kept)
+        folders = list(area.folders)
         homes = {known.folder.parent for known in runs}
         share = max(1, len(folders) // (10 * CHECKED_AT_ONCE))
         wanted = [folder for at, folder in enumerate(folders) if folder in homes or at % share == rolling % share]
-        changed = await on_disk(top, changed_folders, wanted, area.parents) if wanted else []
-        if any(folder not in self.runs for folder in changed):
-            await self.search(top)
+        await self.refresh(await self._search_changes(area, wanted))
 
 
 def _note_silent(area: Area, problem: OSError) -> None:
@@ -381,11 +396,3 @@ def _note_silent(area: Area, problem: OSError) -> None:
     if not area.silent:
         log.warning("The runs in %s can't be read now: %s", area.top, problem)
     area.silent = True
-
-
-def _is_utf8(path: str) -> bool:
-    try:
-        path.encode()
-    except UnicodeEncodeError:  # SQLite does not keep names that are not UTF-8.
-        return False
-    return True

@@ -34,6 +34,8 @@ def packed(metrics: MetricLog) -> bytes:
         for sample in (series.last, series.low, series.high):
             numbers.extend(_numbers(sample))
         rest.append(bytes(series.lengths))
+        if series.size > 1:
+            rest += [series.sums.tobytes(), series.finite.tobytes()]
         rest += [column for column, wanted in zip(columns, present, strict=True) if wanted]
         flat = array("d")
         for part in parts:
@@ -65,6 +67,9 @@ def unpacked(data: bytes) -> MetricLog:
         last, low, high = (_sample(numbers, _HEADER + _SAMPLE * each) for each in range(3))
         series = Series(int(count), last, low, high, int(bad), _known(first_bad), _known(last_bad), int(size))
         series.lengths, at = bytearray(data[at : at + buckets]), at + buckets
+        for sums in (series.sums, series.finite) if size > 1 else ():
+            sums.frombytes(data[at : at + 8 * buckets])
+            at += 8 * buckets
         for bit, column in enumerate(series.kept.columns()):
             if mask >> bit & 1:
                 column.frombytes(data[at : at + 8 * samples])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,18 +15,19 @@ from ...core.errors import JobError
 from ...core.job import ACTIVE_PHASES, Job, JobSummary
 from ...core.lab import Lab
 from ...core.system.disk_threads import DiskSilent, on_disk
-from ...core.translation import translated
 from ...jobs.metrics.reader import MetricReader
 from ...jobs.service import JobService
 from ..facts import Facts
+from ..joined import prefixed
 from ..library.known import Known, run_id
 from ..library.library import Library
 from ..places import Places
 from ..series import Position, Series
 from ..sources.of_job import JobSource
-from ..sources.yaml_files import plain
 from ..status import Jobs
+from .job_facts import facts_of
 from .outside import artifact_folders_of, folders_of
+from .owners import Owners
 from .packages import packages_of
 
 log = logging.getLogger(__name__)
@@ -35,10 +35,7 @@ log = logging.getLogger(__name__)
 MOST_JOBS: Final = 500
 READ_AGAIN_SECONDS: Final = 5.0
 """Interval between reads of a running job's log for metrics."""
-MARGIN_SECONDS: Final = 5.0
 
-_SECRET: Final = re.compile(r"token|secret|passw|api[-_]?key|credential|auth", re.I)
-_NUMBER: Final = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\Z")
 _SOURCE: Final = JobSource()
 
 
@@ -53,6 +50,8 @@ class JobRuns:
         The known runs, to which these are added.
     root
         The contents root.
+    job_root
+        Folder to which the paths of the jobs are relative; None for the contents root.
 
     Attributes
     ----------
@@ -60,10 +59,11 @@ class JobRuns:
         Ids of jobs by the ids of their runs, for runs that do not name their job.
     """
 
-    def __init__(self, jobs: JobService, library: Library, root: ContentsRoot) -> None:
+    def __init__(self, jobs: JobService, library: Library, root: ContentsRoot, job_root: Path | None = None) -> None:
         self._jobs = jobs
         self._library = library
         self._root = root
+        self._job_root = job_root or root.folder
         self._metrics = MetricReader(jobs.engines)
         self.owners: dict[str, str] = {}
         self._versions: dict[str, tuple[Any, ...]] = {}
@@ -81,9 +81,9 @@ class JobRuns:
             files = [known for known in self._library.runs.values() if known.facts is not None]
             recorded = {job.id for known in files if _is_recorder(known) and (job := _job_of(known, jobs))}
             events: dict[str, list[Known]] = {}
+            owners = Owners(summaries)
             for known in files:
-                owner = owner_of(known, summaries) if known.source.origin == "events" else None
-                if owner is not None:
+                if known.source.origin == "events" and (owner := owners.of(known.folder, _started(known))):
                     events.setdefault(owner.id, []).append(known)
             self.owners = {known.id: owner for owner, each in events.items() for known in each}
             wanted = {job.id: job for job in summaries if job.id not in recorded and job.started_at is not None}
@@ -181,36 +181,18 @@ class JobRuns:
         return {name: series_of(points) for name, points in (await self._metrics.of(job)).series.items()}
 
     def _folder(self, job: JobSummary) -> Path:
-        path = job.entrypoint_path
-        return (self._root.folder / path).parent if path else self._root.folder
-
-
-def owner_of(known: Known, jobs: Sequence[JobSummary]) -> JobSummary | None:
-    """Return the job that wrote a folder of event files: the folder is in a log directory, and the times fit.
-
-    Parameters
-    ----------
-    known
-        The folder.
-    jobs
-        All jobs, newest first.
-    """
-    started = known.facts.started if known.facts is not None else None
-    for job in jobs:
-        if job.started_at is None or not any(_within(known.folder, folder) for folder in job.log_dirs):
-            continue
-        ended = job.ended_at if job.ended_at is not None else time.time()
-        if started is None or job.created_at - MARGIN_SECONDS <= started <= ended + MARGIN_SECONDS:
-            return job
-    return None
+        """Return the folder of the job's script; the contents root for a script outside it."""
+        root = self._root.folder
+        folder = (self._job_root / job.entrypoint_path).parent if job.entrypoint_path else root
+        return folder if folder.is_relative_to(root) else root
 
 
 def merged(events: Sequence[Known]) -> dict[str, Series]:
-    """Return the metrics of the folders of event files of one job; of several folders with the folder's name before."""
-    if len(events) == 1:
-        return dict(events[0].log.series)
+    """Return the metrics of the folders of event files of one job."""
     return {
-        f"{known.folder.name}/{name}": series for known in events for name, series in list(known.log.series.items())
+        f"{prefix}{name}": series
+        for prefix, known in prefixed(events)
+        for name, series in list(known.log.series.items())
     }
 
 
@@ -221,71 +203,8 @@ def series_of(points: Mapping[int, float]) -> Series:
     return series
 
 
-def facts_of(job: Job) -> Facts:
-    """Return the facts of a run, read from the record of its job."""
-    spec = job.spec
-    environment: dict[str, Any] = {
-        "image": spec.runtime.image,
-        "kernel": spec.runtime.kernel,
-        "processes": job.processes,
-        "replicas": job.replicas,
-        "devices": job.devices.count if job.devices else None,
-        "exit": job.failure.exit_code if job.failure else None,
-    }
-    commit = getattr(spec.source, "commit", None) or getattr(getattr(spec.source, "taken", None), "commit", None)
-    git: dict[str, Any] = {}
-    if commit is not None:
-        git = {"commit": commit.id, "branch": commit.branch, "is_dirty": commit.changed > 0}
-        environment |= {"commit": commit.id, "branch": commit.branch, "dirty": commit.changed > 0}
-    for variable in spec.env:
-        if variable.value is not None and not _SECRET.search(variable.name):
-            environment[f"env.{variable.name}"] = plain(variable.value)
-    return Facts(
-        origin="job",
-        name=job.display_name or job.name,
-        status="Job",
-        started=job.started_at,
-        ended=job.ended_at,
-        description=translated(job.reason.sentence) if job.reason else "",
-        parameters=parameters_of(spec.args),
-        environment={name: value for name, value in environment.items() if value is not None},
-        git=git,
-    )
-
-
-def parameters_of(arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the options among the arguments of a script by name; values that look like secrets are left out.
-
-    Parameters
-    ----------
-    arguments
-        `--lr 0.1`, `--lr=0.1`, `-b 8`, `--amp`, `model.depth=3`.
-    """
-    found: dict[str, Any] = {}
-    name: str | None = None
-    for argument in arguments[:2000]:
-        if argument.startswith("-") and not _NUMBER.match(argument) and argument.strip("-"):
-            key, equals, value = argument.lstrip("-").partition("=")
-            name = None if equals else key
-            found[key] = _value(value) if equals else True
-        elif name is not None:
-            found[name] = _value(argument) if found[name] is True else plain(f"{found[name]} {argument}")
-        elif "=" in argument:
-            key, _equals, value = argument.partition("=")
-            found[key.lstrip("+")] = _value(value)
-    return {plain(key): value for key, value in found.items() if not _SECRET.search(key)}
-
-
-def _value(word: str) -> Any:
-    if word.lower() in ("true", "false"):
-        return word.lower() == "true"
-    if _NUMBER.match(word) and len(word) <= 30:
-        return plain(int(word) if word.lstrip("+-").isdigit() else float(word))
-    return plain(word)
-
-
-def _within(folder: Path, log_dir: str) -> bool:
-    return folder.is_relative_to(log_dir)
+def _started(known: Known) -> float | None:
+    return known.facts.started if known.facts is not None else None
 
 
 def _is_recorder(known: Known) -> bool:

@@ -6,6 +6,7 @@ folder above them; the first give the type of their metrics.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -52,24 +53,32 @@ class EventSource:
         return frozenset(name for name in names if name in TYPES or _HPARAMS.match(name))
 
     def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
-        """Return modification time and size of the event files."""
+        """Return modification time and size of the event files; of too many, the newest."""
         found: dict[str, tuple[int, int]] = {}
+        entries = self._entries(folder)
+        newest = set(sorted(entries, key=_written_at)[-_MOST_FILES:]) if len(entries) > _MOST_FILES else entries
+        for name in filter(newest.__contains__, entries):
+            with contextlib.suppress(OSError):
+                status = entries[name].stat(follow_symlinks=False)
+                found[name] = status.st_mtime_ns, status.st_size
+        return found
+
+    def _entries(self, folder: Path) -> dict[str, os.DirEntry[str]]:
+        """Return all event files by their paths below the folder of the run."""
+        found: dict[str, os.DirEntry[str]] = {}
         inner = [""]
         for prefix in inner:
             try:
                 with os.scandir(folder / prefix) as entries:
                     for entry in sorted(entries, key=lambda each: each.name):
                         if MARK in entry.name and entry.is_file(follow_symlinks=False):
-                            status = entry.stat(follow_symlinks=False)
-                            found[f"{prefix}{entry.name}"] = status.st_mtime_ns, status.st_size
+                            found[f"{prefix}{entry.name}"] = entry
                         elif (
                             not prefix
                             and entry.is_dir(follow_symlinks=False)
                             and self.own_folders(frozenset({entry.name}))
                         ):
                             inner.append(f"{entry.name}/")
-                        if len(found) >= _MOST_FILES:
-                            return found
             except OSError:
                 continue
         return found
@@ -97,11 +106,13 @@ class EventSource:
         if files and damaged == len(files):
             raise NotReadable("no events")
         facts.ended = written or None
+        facts.partial = len(self._entries(folder)) > _MOST_FILES
         return facts
 
     def metrics(self, folder: Path, files: Mapping[str, tuple[int, int]], log: MetricLog, end: float) -> bool:
         """Read on in all event files. The parameters are those of `experiments.facts.Source.metrics`."""
         complete = True
+        log.unreadable = 0  # A damaged file is met again each time.
         for name, (_time, size) in files.items():
             if size < log.offsets.get(name, 0):  # The file was replaced: all files are read again.
                 log.offsets.clear()
@@ -160,6 +171,12 @@ def events_of(path: Path, offset: int, size: int) -> Iterator[tuple[int, Events]
         if events.damaged:
             return
         offset += events.end
+
+
+def _written_at(name: str) -> tuple[int, str]:
+    """Return the time in the name of an event file, and the name."""
+    match = _FILE.match(name.rpartition("/")[2])
+    return int(match[1]) if match else 0, name
 
 
 def _prefix(name: str) -> str:

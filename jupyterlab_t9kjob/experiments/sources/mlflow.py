@@ -6,12 +6,14 @@ A metric is a file of lines `<milliseconds> <value> <step>`; a parameter or tag 
 from __future__ import annotations
 
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from ..facts import Chunk, Facts, MetricLog, read_part
+from ..facts import Chunk, Facts, MetricLog, is_folder, read_part
 from ..model import Origin
 from ..series import PART_BYTES, Part, Position, Series
 from .yaml_files import NotReadable, plain, read_bytes, read_mapping, text
@@ -45,32 +47,33 @@ class MlflowSource:
 
     def files(self, folder: Path) -> Mapping[str, tuple[int, int]]:
         """Return modification time and size of the files that are read."""
-        found: dict[str, tuple[int, int]] = {}
+        return dict(islice(self._all_files(folder), _MOST_FILES))
+
+    @staticmethod
+    def _all_files(folder: Path) -> Iterator[tuple[str, tuple[int, int]]]:
         try:
             status = (folder / META).lstat()
-            found[META] = status.st_mtime_ns, status.st_size
         except OSError:
-            return found
-        for part in ("params", "metrics", "tags"):
-            for path, _folders, names in os.walk(folder / part):
+            return
+        yield META, (status.st_mtime_ns, status.st_size)
+        for part in filter(is_folder, (folder / "params", folder / "metrics", folder / "tags")):
+            for path, _folders, names in os.walk(part):
                 for name in sorted(names):
                     file = Path(path, name)
                     try:
                         status = file.lstat()
                     except OSError:
                         continue
-                    if not file.is_symlink():
-                        found[file.relative_to(folder).as_posix()] = status.st_mtime_ns, status.st_size
-                    if len(found) >= _MOST_FILES:
-                        return found
-        return found
+                    if not stat.S_ISLNK(status.st_mode):
+                        yield file.relative_to(folder).as_posix(), (status.st_mtime_ns, status.st_size)
 
     def facts(self, folder: Path) -> Facts:
         """Read everything except the metrics."""
         meta = read_mapping(folder / META)
         if not meta:
             raise NotReadable(f"{META} is empty")
-        values = {name: self._value(folder / name) for name in self.files(folder) if not name.startswith("metrics/")}
+        names = [name for name, _file in islice(self._all_files(folder), _MOST_FILES + 1)]
+        values = {name: self._value(folder / name) for name in names[:_MOST_FILES] if not name.startswith("metrics/")}
         tags = {name.removeprefix("tags/"): value for name, value in values.items() if name.startswith("tags/")}
         status = meta.get("status")
         number = _NAMES.get(status, 0) if isinstance(status, str) else status
@@ -92,6 +95,7 @@ class MlflowSource:
                 "experiment": text(self._experiment(folder)),
                 **{key: text(tags[name]) for name, key in _ENVIRONMENT.items() if name in tags},
             },
+            partial=len(names) > _MOST_FILES,
         )
 
     @staticmethod

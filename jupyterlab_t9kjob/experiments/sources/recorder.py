@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ..facts import Chunk, Facts, MetricLog, read_part, wanted_parts
+from ..facts import Chunk, Facts, MetricLog, is_folder, read_part, wanted_parts
 from ..model import Origin
 from ..series import BOUNDED_BYTES, NOWHERE, PART_BYTES, Part, Series
 from . import yaml_files
@@ -22,7 +23,12 @@ ALTERNATIVE_NAME: Final = re.compile(r"_\d{6}_\d{6}_([a-z0-9]{6})\Z")
 LONGEST_LABEL: Final = 10_000
 
 _FILES: Final = (METADATA, "index.yaml", "hyperparameters.yaml", "platform.yaml", "git.yaml")
-_MOST_FILES: Final = 200
+_OF_RUNS: Final = frozenset({METRICS, "index.yaml", "hyperparameters.yaml"})
+"""Names of which the folder of a run has at least one, and that of an artifact usually none."""
+_KIND: Final = re.compile(rb"^kind:[ \t]*['\"]?(\w+)", re.MULTILINE)
+_HEAD_BYTES: Final = 4096
+_MOST_FILES: Final = 1000
+"""Number of types of metrics that are read, the first by name."""
 _MOST_PART: Final = 64 * 1024 * 1024
 """Largest size of one item of a metrics file."""
 
@@ -34,11 +40,20 @@ class RecorderSource:
     closed = True
 
     def is_run(self, folder: Path, names: frozenset[str]) -> bool:
-        """Return True if a folder is a run: it has `metadata.yaml` and a part that only runs have.
+        """Return True if a folder is a run: it has the files of a run, and `metadata.yaml` says so.
+
+        Other programs have files of these names too. A file that says nothing, such as one that is just being
+        rewritten, is that of a run if the folder has the name of one.
 
         The parameters are those of `experiments.facts.Source.is_run`.
         """
-        return METADATA in names and (METRICS in names or "hyperparameters.yaml" in names or "index.yaml" in names)
+        if METADATA not in names or names.isdisjoint(_OF_RUNS):
+            return False
+        try:
+            said = _KIND.search(read_part(folder / METADATA, 0, _HEAD_BYTES))
+        except OSError:
+            said = None
+        return said[1] == b"Run" if said else ALTERNATIVE_NAME.search(folder.name) is not None
 
     def own_folders(self, names: frozenset[str]) -> frozenset[str]:
         """Return all names."""
@@ -53,16 +68,10 @@ class RecorderSource:
             except OSError:
                 continue
             found[name] = status.st_mtime_ns, status.st_size
-        try:
-            with os.scandir(folder / METRICS) as entries:
-                for entry in entries:
-                    if entry.name.endswith(".yaml") and entry.is_file(follow_symlinks=False):
-                        status = entry.stat(follow_symlinks=False)
-                        found[f"{METRICS}/{entry.name}"] = status.st_mtime_ns, status.st_size
-                        if len(found) > _MOST_FILES:
-                            break
-        except OSError:
-            pass
+        for entry in _metric_files(folder)[:_MOST_FILES]:
+            with contextlib.suppress(OSError):
+                status = entry.stat(follow_symlinks=False)
+                found[f"{METRICS}/{entry.name}"] = status.st_mtime_ns, status.st_size
         return found
 
     def facts(self, folder: Path) -> Facts:
@@ -83,6 +92,7 @@ class RecorderSource:
             description=text(metadata.get("description") or "", LONGEST_LABEL),
             labels=[text(label, LONGEST_LABEL) for label in _listed(metadata.get("labels"))],
             associations=_associations(metadata.get("associations")),
+            partial=len(_metric_files(folder)) > _MOST_FILES,
         )
         facts.parameters = yaml_files.flat(self._mapping(folder, "hyperparameters.yaml", facts))
         platform = self._mapping(folder, "platform.yaml", facts)
@@ -140,6 +150,18 @@ class RecorderSource:
                     found = batch.values.get(metric[len(kind) + 1 :])
                     if found is not None:
                         yield Chunk(*found, part)
+
+
+def _metric_files(folder: Path) -> list[os.DirEntry[str]]:
+    """Return all files of metrics by name."""
+    if not is_folder(folder / METRICS):
+        return []
+    try:
+        with os.scandir(folder / METRICS) as entries:
+            found = [e for e in entries if e.name.endswith(".yaml") and e.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+    return sorted(found, key=lambda entry: entry.name)
 
 
 def metric_type(name: str) -> str:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ...tensorboard.event_records import NotEvents, fields, messages
-from ..facts import Chunk, Facts, MetricLog, read_part
+from ..facts import Chunk, Facts, MetricLog, is_folder, read_part
 from ..model import Origin
 from ..series import Part, Position, Series
 from .yaml_files import NotReadable, flat, read_bytes, text
@@ -94,8 +94,11 @@ class WandbSource:
 
     @staticmethod
     def _machine(folder: Path) -> dict[str, Any]:
+        inner = folder / "files"
+        if not is_folder(inner):
+            return {}
         try:
-            found = json.loads(read_bytes(folder / "files" / "wandb-metadata.json"))
+            found = json.loads(read_bytes(inner / "wandb-metadata.json"))
         except (OSError, ValueError, RecursionError):
             return {}
         if not isinstance(found, dict):

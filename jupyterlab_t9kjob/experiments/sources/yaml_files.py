@@ -56,8 +56,10 @@ def parse(content: bytes) -> Any:
     try:
         _check_depth(content)
         return yaml.load(content, Loader=_Loader)  # noqa: S506 (a safe one)
-    except (yaml.YAMLError, RecursionError, ValueError, TypeError, OverflowError) as problem:
+    except (yaml.YAMLError, ValueError) as problem:
         raise NotReadable(str(problem)[:500]) from None
+    except Exception as problem:  # PyYAML raises any error for a value that does not fit its tag.
+        raise NotReadable(repr(problem)[:500]) from None
 
 
 def _check_depth(content: bytes) -> None:
@@ -156,7 +158,7 @@ def plain(value: Any, longest: int = LONGEST_VALUE) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):
-        return value if abs(value) <= _LARGEST else float(value) if abs(value) < 1e300 else str(value)[:longest]
+        return value if abs(value) <= _LARGEST else float(value) if abs(value) < 1e300 else text(value, longest)
     if isinstance(value, float):
         return value
     return text(value, longest)
@@ -214,7 +216,10 @@ def _scalar(value: Any) -> str:
         return str(json_number(value))
     if isinstance(value, bytes):
         return f"{len(value)} bytes"
-    return str(value)
+    try:
+        return str(value)
+    except ValueError:  # Python writes no integer of more than 4300 digits.
+        return hex(value)
 
 
 def seconds(value: Any) -> float | None:

@@ -24,6 +24,7 @@ from ...core.spec import JobSpec, Model, numbered
 from ...core.sweep import SweepMember, member_of, with_member
 from ...core.translation import Text, _
 from ..admission import Admission, Admit
+from ..bulk import AT_ONCE
 from ..evicted import is_evicted
 from ..metrics.reader import MetricReader, Metrics
 from ..query import Query
@@ -273,12 +274,14 @@ class SweepService:
     async def _each(
         self, jobs: Sequence[JobSummary], action: Literal["stop", "delete", "remove"], result: SweepResult
     ) -> None:
-        """Act on jobs concurrently, and add the outcome of each to `result`."""
+        """Act on jobs, a few at a time, and add the outcome of each to `result`."""
+        places = asyncio.Semaphore(AT_ONCE)
 
         async def one(job: JobSummary) -> Job:
-            if action == "stop":
-                return await self._jobs.act(job.id, "stop")
-            return await self._jobs.delete(job.id, remove=action == "remove")
+            async with places:
+                if action == "stop":
+                    return await self._jobs.act(job.id, "stop")
+                return await self._jobs.delete(job.id, remove=action == "remove")
 
         answers = await asyncio.gather(*map(one, jobs), return_exceptions=True)
         for job, answer in zip(jobs, answers, strict=True):
@@ -286,6 +289,10 @@ class SweepService:
                 result.jobs.append(answer.summary())
             elif isinstance(answer, JobError):
                 result.problems.append(_problem(job.name, answer))
+            elif isinstance(answer, Exception):
+                log.error("The job %s of a sweep could not be changed", job.id, exc_info=answer)
+                message = _("The server extension failed; the reason is in the server's log.")
+                result.problems.append(SweepProblem(name=job.name, message=message, code="Unexpected"))
             else:
                 raise answer
 

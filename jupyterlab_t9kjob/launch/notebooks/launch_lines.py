@@ -11,13 +11,19 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from ...core.manifests.kinds.torchrun.bare import FLAGS as TORCHRUN_FLAGS
+
 Launcher = Literal["torchrun", "accelerate launch", "deepspeed"]
 
 _MAX_LENGTH: Final = 64 * 1024
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*=")
-_OF_NOTEBOOK: Final = re.compile(r"\{[^{}]+\}|\$\w+")
+_QUOTED: Final = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""")
+_COMMENT: Final = re.compile(r"(?<!\S)#.*")
+# Variables of the notebook; then what a shell replaces.
+_REPLACED: Final = re.compile(r"\{[^{}]+\}|\$\w+|\$\([^()]*\)|`[^`]*`")
+_EXPANDED: Final = re.compile(r"(?<!\S)~[^\s;|&]*|[^\s;|&]*[*?][^\s;|&]*")
 _FLAGS: Final[dict[Launcher, frozenset[str]]] = {
-    "torchrun": frozenset(("standalone", "no_python", "run_path", "module", "m", "use_env")),
+    "torchrun": TORCHRUN_FLAGS,
     "accelerate launch": frozenset(
         (
             *("cpu", "multi_gpu", "tpu", "ipex", "use_xpu", "quiet", "q", "debug", "use_deepspeed", "use_fsdp"),
@@ -75,7 +81,7 @@ class LaunchLine:
     dropped
         Options that have no counterpart in a job.
     variables
-        Variables of the notebook in the command, as they are written.
+        What the notebook or a shell replaces in the command, as it is written: ``{lr}``, ``$(date)``, ``~/data``.
     """
 
     text: str
@@ -132,18 +138,23 @@ def read_launch_line(text: str, line: int = 1) -> LaunchLine | None:
     """
     if len(text) > _MAX_LENGTH:
         return None
+    comment = _COMMENT.search(_unquoted(text))
+    lexer = shlex.shlex(text[: comment.start()] if comment else text, posix=True, punctuation_chars=";|&")
+    lexer.whitespace_split, lexer.commenters = True, ""
     try:
-        words = shlex.split(text, comments=True)
+        words = list(lexer)
     except ValueError:  # A quote is not closed.
         return None
     env: dict[str, str] = {}
     while words and _VARIABLE.match(words[0]):
         name, _, env[name] = words.pop(0).partition("=")
     launcher, rest = _launcher(words)
-    if launcher is None or any(word in (";", "&&", "||", "|") for word in rest):
+    if launcher is None:
         return None
     # Redirections belong to the shell; the job keeps its own log.
-    rest = rest[: next((index for index, word in enumerate(rest) if re.match(r"\d?>|&$", word)), len(rest))]
+    end = next((index for index, word in enumerate(rest) if re.match(r"\d?>|[;|&]+$", word)), len(rest))
+    then = next((index for index in range(end, len(rest)) if rest[index] in (";", "&&", "||", "|")), len(rest))
+    rest, further = rest[:end], rest[then:]
     given, rest = _options(rest, _FLAGS[launcher])
     if not rest:
         return None
@@ -168,9 +179,22 @@ def read_launch_line(text: str, line: int = 1) -> LaunchLine | None:
         nodes=nodes,
         max_restarts=_number(given.get("max_restarts")),
         env=env,
-        dropped=[f"--{name} {value}".rstrip() for name, value in given.items() if name not in known],
-        variables=sorted({found for word in (*words, *env.values()) for found in _OF_NOTEBOOK.findall(word)}),
+        dropped=[
+            *(f"--{name} {value}".rstrip() for name, value in given.items() if name not in known),
+            *([" ".join(further)] if len(further) > 1 else []),
+        ],
+        variables=_replaced(text),
     )
+
+
+def _replaced(text: str) -> list[str]:
+    """Return the parts of a command that a notebook or a shell replaces."""
+    return sorted({*_REPLACED.findall(text), *_EXPANDED.findall(_unquoted(text))})
+
+
+def _unquoted(text: str) -> str:
+    """Return a command of the same length, without what is quoted."""
+    return _QUOTED.sub(lambda found: "_" * len(found[0]), text)
 
 
 def _launcher(words: list[str]) -> tuple[Launcher | None, list[str]]:

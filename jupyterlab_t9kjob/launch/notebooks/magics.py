@@ -8,10 +8,12 @@ from typing import Final
 
 HELPER: Final = "_t9kjob"
 AUTOMAGIC: Final = (
-    r"(?:pip|conda|mamba|uv|cd|ls|ll|mkdir|cp|mv|rm|rmdir|cat)\s+"
-    r"(?!(?:in|is|if|and|or|not|for|else)\b)(?:[\w~\"']|\.\.)"
+    r"(?:pip|conda|mamba|uv|cd|ls|ll|mkdir|cp|mv|rm|rmdir|cat)\s+(?:--?\w[\w-]*\s+)*"
+    r"(?!(?:in|is|if|and|or|not|for|else)\b)(?:[\w~\"'{$]|\*(?:\.|\s*$)|\.(?:[./]|\s*$))"
 )
-"""A magic without its percent sign: a known name and another word after it, which is not valid Python."""
+"""A magic without its percent sign: a known name, options and another word after them, which is not valid Python."""
+INSTALL: Final = re.compile(rf"\s*{HELPER}\.pip\(['\"]install\b")
+"""Beginning of a line of Python that installs packages, which only one process of each node does."""
 SHELLS: Final = {"%%bash": "bash", "%%sh": "sh", "%%!": "sh", "%%sx": "sh", "%%system": "sh"}
 WRITES: Final = frozenset({"%%writefile", "%%file"})
 TRANSPARENT: Final = frozenset({"%%time", "%%capture"})
@@ -29,6 +31,8 @@ HARMLESS: Final = frozenset(_HARMLESS.split())
 _ALIASES: Final = "mkdir cp mv rm rmdir ls ll lf lk ldir lx cat conda mamba uv"
 ALIASES: Final = frozenset(_ALIASES.split())
 """Magics that run the shell command with the same name."""
+AUTOMATIC: Final = ALIASES | {"pip", "cd"}
+"""Magics that are known without their percent sign."""
 _PIP_INSTALL: Final = re.compile(
     r"(?:pip3?|(?:python[\d.]*|\{sys\.executable\})\s+-m\s+pip)\s+"
     r"""(?P<arguments>install\s(?:[^;&|<>`"']|"[^"]*"|'[^']*')*)"""
@@ -64,12 +68,9 @@ def line_code(line: str) -> str | None:
         return _magic(name, rest.strip())
     if line.startswith("?") or line.partition("#")[0].rstrip().endswith("?"):
         return None
-    if line.startswith("pip "):
-        return _run("pip", line[4:].strip())
-    if line.startswith("cd "):
-        return _run("cd", line[3:].strip())
-    if line.partition(" ")[0] in ALIASES:
-        return _run("system", line)
+    name, _space, rest = line.partition(" ")
+    if name in AUTOMATIC:
+        return _magic(name, rest.strip())
     raise Refused
 
 

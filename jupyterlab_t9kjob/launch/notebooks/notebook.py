@@ -117,7 +117,7 @@ class Notebook:
     kernel
         Name of the notebook's kernel; None if the notebook has none.
     parameters
-        Variables of the cell with the tag ``parameters``.
+        Variables of the cell with the tag ``parameters`` that a job's arguments set.
     """
 
     name: str
@@ -126,18 +126,16 @@ class Notebook:
     kernel: str | None
     parameters: Parameters
 
-    def options(self, taken: set[str], converted: Converted | None) -> list[ScriptOption]:
+    def options(self, converted: Converted | None) -> list[ScriptOption]:
         """Return the options of the notebook's script: its parameters, the choice of cells and the install step.
 
         Parameters
         ----------
-        taken
-            Flags that the notebook's own code reads.
         converted
             The cells that run, in which the options have their lines; None if a cell has an error.
         """
         default = [cell.cell.key for cell in self.cells if cell.runs]
-        found = self.parameters.options(taken)
+        found = self.parameters.options()
         places = converted.places if converted is not None else []
         for option in found:
             place = (self.parameters.cell, option.line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from ..model import ScriptOption
@@ -55,9 +55,13 @@ class Parameters:
         """Kind of each parameter."""
         return {item.name: item.kind for item in self.items}
 
-    def options(self, taken: set[str]) -> list[ScriptOption]:
-        """Return the parameters as options of the script, without those whose flag is in `taken`."""
-        return [_option(item) for item in self.items if f"--{item.name}" not in taken]
+    def without(self, flags: set[str]) -> Parameters:
+        """Return the parameters whose flags are not among those that the notebook's own code reads."""
+        return replace(self, items=[item for item in self.items if f"--{item.name}" not in flags])
+
+    def options(self) -> list[ScriptOption]:
+        """Return the parameters as options of the script."""
+        return [_option(item) for item in self.items]
 
 
 def read_parameters(cells: list[tuple[CodeCell, str]]) -> Parameters:

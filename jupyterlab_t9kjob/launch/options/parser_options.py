@@ -10,7 +10,7 @@ from typing import Final, Literal
 from ...core.translation import Text, _
 from ..model import ScriptOption
 from .interpreter.module import Module
-from .interpreter.operators import is_constant, items_of
+from .interpreter.operators import is_constant, items_of, leaves
 from .interpreter.parsers import Action, Parser, Subcommands, Unnamed, dest_of
 from .interpreter.state import source_text
 from .interpreter.values import ClassValue, DictValue, EnumMember, FunctionValue, Library, ListValue, Value
@@ -33,7 +33,7 @@ BOOLEAN_WORDS: Final = frozenset({"true", "yes", "t", "y", "1", "on"})
 def read(program: Program) -> OptionsRead | None:
     """Return the options that a script reads with argparse; None if it makes no parser."""
     run = program.run
-    whole = [parser for parser in run.parsers if not parser.part_of]
+    whole = [one for one in run.parsers if not one.part_of and (not one.actions or not one.is_empty)]
     parsed = [parser for parser in run.parsers if parser.parsed] or whole
     if not parsed and not run.lost:
         return None
@@ -113,11 +113,17 @@ class _Reader:
         path = self._path(place.module)
         if any((found.line, found.path) == (place.line, path) for found in self._result.unread):
             return
-        sentence = (
-            _("{script} passes its parser to {function}, which may add options.", script="", function=place.function)
-            if place.function
-            else _("{script} builds options while it runs.", script="")
-        )
+        function = place.function
+        if function and place.makes:
+            sentence = _(
+                "{script} gets its parser from {function}, which has more options.", function=function, script=""
+            )
+        elif function:
+            sentence = _(
+                "{script} passes its parser to {function}, which may add options.", function=function, script=""
+            )
+        else:
+            sentence = _("{script} builds options while it runs.", script="")
         self._result.unread.append(UnreadOptions(sentence, place.line, path))
 
 
@@ -254,6 +260,8 @@ def _choices(value: Value) -> list[str]:
     items = items_of(value)
     if items is None or len(items) > MAX_CHOICES or isinstance(value, str):
         return list(dict.fromkeys(value)) if isinstance(value, str) else []
+    if leaves(value, (tuple, ListValue)) is None:
+        return []
     texts = [as_text(item) for item in items if item is not None]
     return [text for text in texts if text is not None] if None not in texts else []
 
@@ -264,14 +272,14 @@ def as_text(value: Value) -> str | None:
         value = value.value
     if isinstance(value, ListValue | tuple):
         items = items_of(value)
-        if items is None:
+        if items is None or leaves(value, (tuple, ListValue), MAX_TEXT) is None:
             return None
         parts = [as_text(item) for item in items]
         if any(part is None and item is not None for part, item in zip(parts, items, strict=True)):
             return None
         text = shlex.join(part for part in parts if part is not None)
     elif isinstance(value, DictValue) and value.certain:
-        if not all(map(is_constant, value.contents.values())):
+        if not is_constant(tuple(value.contents.values())):
             return None
         text = str(value.contents)
     elif value is None or value is ... or isinstance(value, bytes) or not is_constant(value):

@@ -135,9 +135,7 @@ class Program:
 
     @staticmethod
     def _found(interpreter: Interpreter) -> bool:
-        return any(parser.actions or parser.subcommands for parser in interpreter.parsers) or bool(
-            interpreter.calls or interpreter.lost
-        )
+        return any(not parser.is_empty for parser in interpreter.parsers) or bool(interpreter.calls or interpreter.lost)
 
     @staticmethod
     def _start(interpreter: Interpreter, function: FunctionValue) -> None:
@@ -209,7 +207,10 @@ class Program:
         source = self.modules.find(bound.module or "", module, bound.level)
         if source is None:
             return Library(f"{bound.module}.{alias.name}") if not bound.level else None
-        return self._member(source, alias.name, left - 1) if left and source is not module else None
+        submodule = self.modules.named_submodule(source, alias.name, bound)
+        if submodule is not None or not left or source is module:
+            return submodule
+        return self._member(source, alias.name, left - 1)
 
     def _starred(self, module: Module, name: str, left: int) -> Definition | Module | Library | None:
         """Return the definition of a name that ``from x import *`` binds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -20,6 +21,9 @@ SHORT_SCRIPT: Final = 60
 
 READ_LIBRARIES: Final = frozenset({"sys.argv", *(family.library for family in FAMILIES)})
 """Libraries whose options are read or reported here."""
+
+READ_IF_FOUND: Final = frozenset({"Typer", "ConfigArgParse", "TrlParser"})
+"""Libraries whose options are read here, but not reported if none was found."""
 
 MAY_HAVE_OPTIONS: Final = ("parse", "args", "argv")
 """Parts of the words of scripts that may read options in a package of their project."""
@@ -68,18 +72,20 @@ def read_options(root: Path, script: Path, source: str, tree: ast.Module | None 
     return read
 
 
+def _read_library(library: str, read: Callable[[Program], OptionsRead | None], program: Program) -> OptionsRead | None:
+    try:
+        return read(program)
+    except RecursionError:
+        sentence = _("{script} is nested too deeply to read its options of {library}.", script="", library=library)
+        return OptionsRead(unread=[UnreadOptions(sentence, 1)])
+
+
 def _read(program: Program) -> OptionsRead:
     result = OptionsRead()
-    own = parser_options.read(program)
+    own = _read_library("argparse", parser_options.read, program)
     others: list[OptionsRead] = []
     for family in FAMILIES:
-        try:
-            found = family.read(program)
-        except RecursionError:
-            sentence = _(
-                "{script} is nested too deeply to read its options of {library}.", script="", library=family.library
-            )
-            found = OptionsRead(unread=[UnreadOptions(sentence, 1)])
+        found = _read_library(family.library, family.read, program)
         if found is None:
             continue
         if family.library == "sys.argv":

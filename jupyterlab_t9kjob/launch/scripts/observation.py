@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final
 
+from ..options.syntax_nodes import children
+from .conditions import afterwards, of_windows, positive, variables, words
 from .observed import Assigned, Call, Constant, Observed, Ref, Scope, Value
-from .tree_walk import children, full_name
+from .tree_walk import full_name
 
 MAX_PARTS: Final = 30
 MAX_CALLS: Final = 5000
@@ -34,10 +37,8 @@ WRAPPERS: Final = frozenset(
 def observe(tree: ast.Module) -> Observed:
     """Return the facts about a module. If it is very large or deeply nested, later parts of it are not read."""
     reading = _Reading()
-    try:
+    with suppress(RecursionError):
         reading.block(tree.body, (None, None), frozenset(), main=False)
-    except RecursionError:
-        return reading.found
     return reading.found
 
 
@@ -55,13 +56,7 @@ class _Reading:
                 self._simple(node, scope, conditions, main)
                 continue
             self._statement(node, scope, conditions, main)
-            match node:
-                case ast.If(orelse=[]) if isinstance(node.body[-1], _ENDS):
-                    conditions |= _left([node])
-                case ast.Assert(test=test) | ast.If(test=test, body=[*_, ast.Raise()], orelse=[]):
-                    conditions |= _demanded(test)
-                case ast.If(body=body):
-                    conditions |= _left(body)
+            conditions |= afterwards(node)
 
     def _statement(self, node: ast.stmt, scope: Scope, conditions: frozenset[str], main: bool) -> None:
         match node:
@@ -79,8 +74,8 @@ class _Reading:
                 self._expressions([test], scope, conditions, main)
                 inner = words(test)
                 inside = main or "__name__" in inner
-                self.block(body, scope, conditions | _positive(test, inner), main=inside)
-                other = frozenset[str]() if _of_windows(test) else inner
+                self.block(body, scope, conditions | positive(test, inner), main=inside)
+                other = frozenset[str]() if of_windows(test) else inner
                 self.block(orelse, scope, conditions | other, main=main)
             case (
                 ast.For(target=target, iter=iterated, body=body, orelse=orelse)
@@ -101,10 +96,12 @@ class _Reading:
                     inner |= words(item.context_expr)  # with accelerator.main_process_first():
                 self.block(body, scope, inner, main=main)
             case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=final):
+                if handlers:
+                    self.found.attempts.append((_lines(body), _lines(handlers)))
                 for part in (body, orelse, final):
                     self.block(part, scope, conditions, main=main)
                 for handler in handlers:
-                    self.block(handler.body, scope, conditions | _variables(body), main=main)
+                    self.block(handler.body, scope, conditions | variables(body), main=main)
             case ast.Match(subject=subject, cases=cases):
                 self._expressions([subject], scope, conditions, main)
                 for case in cases:
@@ -256,10 +253,10 @@ class _Reading:
             return
         children: list[ast.expr] = []
         match node:
-            case ast.Constant(value=str() | int() | float() | None as constant):
-                parts.append(constant)
             case ast.Name(id=name):
                 parts.append(Ref("name", name))
+            case ast.Constant(value=str() | int() | float() | None as constant):
+                parts.append(constant)
             case ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str())):
                 children = self._attribute(node, parts)
             case ast.Subscript(value=owner):
@@ -272,7 +269,7 @@ class _Reading:
                 children = values
             case ast.FormattedValue(value=inner) | ast.Await(value=inner) | ast.UnaryOp(operand=inner):
                 children = [inner]
-            case ast.IfExp(test=test, orelse=orelse) if _of_windows(test):
+            case ast.IfExp(test=test, orelse=orelse) if of_windows(test):
                 children = [orelse]
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 parts += [Ref("test", name) for name in sorted(words(test))][:5]
@@ -327,55 +324,12 @@ class _Reading:
         return [*owner, *(x.value if isinstance(x, ast.Starred) else x for x in node.args)]
 
 
-_ENDS: Final = (ast.Return, ast.Continue, ast.Break)
 _SIMPLE: Final = frozenset({ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Raise, ast.Delete})
 _YIELDED: Final = frozenset({ast.Call, ast.NamedExpr, ast.Constant})
 
 
-def words(node: ast.AST) -> frozenset[str]:
-    """Return the identifiers and short string constants of an expression."""
-    found: set[str] = set()
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name):
-            found.add(part.id)
-        elif isinstance(part, ast.Attribute):
-            found.add(part.attr)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, str) and len(part.value) < 40:
-            found.add(part.value)
-    return frozenset(found)
-
-
-def _left(body: list[ast.stmt]) -> frozenset[str]:
-    """Return the identifiers of conditions under which a block ends its function or the round of a loop."""
-    tests = (node for node in body if isinstance(node, ast.If) and not node.orelse)
-    return frozenset().union(*(words(node.test) for node in tests if isinstance(node.body[-1], _ENDS)))
-
-
-def _variables(body: list[ast.stmt]) -> frozenset[str]:
-    """Return the names in capitals, such as those of environment variables, in statements that may fail."""
-    texts = (part.value for node in body for part in ast.walk(node) if isinstance(part, ast.Constant))
-    return frozenset(text for text in texts if isinstance(text, str) and text.isupper() and len(text) < 40)
-
-
-def _demanded(test: ast.expr) -> frozenset[str]:
-    """Return the identifiers of a condition without which the script ends; not those of tests for a GPU or a rank."""
-    found = words(test)  # A condition about the rank holds in every process, since none of them may end.
-    of_gpu = found & {"cuda", "device_count", "is_available", "is_nccl_available"}
-    return frozenset() if of_gpu else frozenset(name for name in found if "rank" not in name.lower())
-
-
-def _of_windows(test: ast.expr) -> bool:
-    """Return True if a condition holds on Windows only, where no job runs."""
-    match test:
-        case ast.Compare(ops=[ast.Eq()], comparators=[ast.Constant(value="nt" | "win32" | "Windows" | "cygwin")]):
-            return True
-    return False
-
-
-def _positive(test: ast.expr, found: frozenset[str]) -> frozenset[str]:
-    """Return the identifiers of a condition; not those of ``if distributed:``, which is true in every process."""
-    plain = isinstance(test, ast.Name | ast.Attribute)
-    return frozenset(name for name in found if not plain or ("distributed" not in name and "ddp" not in name.lower()))
+def _lines(nodes: Sequence[ast.stmt | ast.excepthandler]) -> range:
+    return range(nodes[0].lineno, (nodes[-1].end_lineno or nodes[-1].lineno) + 1)
 
 
 def _walk(root: ast.expr, conditions: frozenset[str]) -> Iterator[tuple[ast.AST, frozenset[str]]]:

@@ -134,6 +134,8 @@ class Observed:
         Environment variables that the module mentions otherwise.
     dicts
         Keys of dicts by variable; None where some keys are not known.
+    attempts
+        Lines of the statements that each ``try`` tries, and those of its handlers.
     """
 
     calls: list[Call] = field(default_factory=list)
@@ -147,3 +149,4 @@ class Observed:
     environment: list[tuple[str, Assigned]] = field(default_factory=list)
     reads: set[str] = field(default_factory=set)
     dicts: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    attempts: list[tuple[range, range]] = field(default_factory=list)

@@ -1,7 +1,13 @@
-"""Tables of third-party modules: their distributions, and those that read options or start processes."""
+"""Tables of third-party modules: their distributions, and those that read options or start processes.
+
+No distribution is suggested because its name equals an import: anybody can publish a name.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import lru_cache
+from importlib import metadata
 from typing import Final
 
 _SAME_NAME: Final = """
@@ -178,6 +184,24 @@ DISTRIBUTIONS: Final = {
 STARTS_NO_GROUP: Final = frozenset(_NO_GROUP.split())
 """Third-party modules that start no process group by themselves; `transformers` only without its trainers."""
 
+MAY_DISTRIBUTE: Final = frozenset(
+    (
+        *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
+        *("ignite", "ray", "fastai", "colossalai", "megatron", "fairscale", "torch_xla", "apex", "byteps", "mpi4py"),
+        *("bagua", "dlrover", "torchx", "mmengine", "mmcv", "detectron2", "fairseq", "dora", "flashy", "speechbrain"),
+        *("ultralytics", "super_gradients", "monai", "trl", "sentence_transformers", "setfit", "simpletransformers"),
+        *("anomalib", "catalyst", "classy_vision", "vissl", "solo", "pl_bolts", "flash", "nemo", "espnet2", "s3prl"),
+        *("TTS", "trainer", "torchtune", "torchtitan", "torchrec", "bmtrain", "levanter", "verl", "openrlhf", "trlx"),
+        *("llamafactory", "axolotl", "xtuner", "swift", "modelscope", "paddle", "oneflow", "determined", "gluonts"),
+        *("darts", "neuralforecast", "pytorch_forecasting", "scvi", "schnetpack", "torchgeo", "nnunetv2", "pcdet"),
+        *("mmdet", "mmseg", "mmcls", "mmpretrain", "mmaction", "mmpose", "mmocr", "mmdet3d", "habitat_baselines"),
+    )
+)
+"""Modules that may start a process group although the script has a plain training loop."""
+
+LIBRARIES: Final = MAY_DISTRIBUTE | STARTS_NO_GROUP | DISTRIBUTIONS.keys()
+"""Top-level modules of all libraries of these tables."""
+
 OPTION_READERS: Final = {
     "absl.app.run": "absl.flags",
     "absl.flags": "absl.flags",
@@ -245,3 +269,29 @@ OWN_LAUNCHERS: Final = {
     "torch_xla.launch": "torch_xla.launch",
 }
 """Functions that start a script's processes themselves, with their common names; torchrun must not start them again."""
+
+
+def distributions_of(modules: Iterable[str]) -> dict[str, str]:
+    """Return the known distributions of top-level modules: from the table, or from this environment (blocking)."""
+    found = {name: DISTRIBUTIONS[name] for name in modules if name in DISTRIBUTIONS}
+    others = [name for name in modules if name not in found]
+    installed = _installed() if others else {}
+    return found | {name: installed[name] for name in others if name in installed}
+
+
+@lru_cache(maxsize=1)
+def _installed() -> dict[str, str]:
+    """Return the distribution of each module that exactly one distribution of this environment has."""
+    found: dict[str, str] = {}
+    for module, names in metadata.packages_distributions().items():
+        if len(set(names)) == 1 and _from_index(names[0]):
+            found[module] = names[0]
+    return found
+
+
+def _from_index(name: str) -> bool:
+    """Return True if a distribution was installed by its name, not from a folder, file or repository (PEP 610)."""
+    try:
+        return metadata.distribution(name).read_text("direct_url.json") is None
+    except (metadata.PackageNotFoundError, OSError):
+        return False

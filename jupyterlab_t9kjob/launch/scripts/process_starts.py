@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from .facts import Facts, Place
-from .packages import STARTS_NO_GROUP
+from .packages import MAY_DISTRIBUTE, STARTS_NO_GROUP
 from .workspace import Closure
 
 STARTS_GROUP: Final = frozenset(
@@ -23,22 +23,6 @@ MAY_START_GROUP: Final = re.compile(
 
 PLAIN_LOOP: Final = frozenset(("backward", "step"))
 """Names of the methods that every training loop calls."""
-MAY_DISTRIBUTE: Final = frozenset(
-    (
-        *("accelerate", "deepspeed", "lightning", "lightning_fabric", "pytorch_lightning", "horovod", "composer"),
-        *("ignite", "ray", "fastai", "colossalai", "megatron", "fairscale", "torch_xla", "apex", "byteps", "mpi4py"),
-        *("bagua", "dlrover", "torchx", "mmengine", "mmcv", "detectron2", "fairseq", "dora", "flashy", "speechbrain"),
-        *("ultralytics", "super_gradients", "monai", "trl", "sentence_transformers", "setfit", "simpletransformers"),
-        *("anomalib", "catalyst", "classy_vision", "vissl", "solo", "pl_bolts", "flash", "nemo", "espnet2", "s3prl"),
-        *("TTS", "trainer", "torchtune", "torchtitan", "torchrec", "bmtrain", "levanter", "verl", "openrlhf", "trlx"),
-        *("llamafactory", "axolotl", "xtuner", "swift", "modelscope", "paddle", "oneflow", "determined", "gluonts"),
-        *("darts", "neuralforecast", "pytorch_forecasting", "scvi", "schnetpack", "torchgeo", "nnunetv2", "pcdet"),
-        *("mmdet", "mmseg", "mmcls", "mmpretrain", "mmaction", "mmpose", "mmocr", "mmdet3d", "habitat_baselines"),
-    )
-)
-"""Modules that may start a process group although the script has a plain training loop."""
-
-
 _HUGGING_FACE: Final = frozenset({"transformers", "trl", "sentence_transformers", "setfit"})
 _DISTRIBUTING_PARTS: Final = {
     "ignite": frozenset({"distributed"}),

@@ -8,6 +8,7 @@ import tokenize
 from types import CodeType
 
 from ...core.errors import FieldError
+from ...core.system.files import open_regular
 from ...core.translation import Text, _
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -27,6 +28,15 @@ class SourceError(FieldError):
         self.line = line
         self.column = column
         self.cell = cell
+
+
+def read_start(path: str, most: int) -> bytes:
+    """Return the first `most` bytes of the file `path`; nothing if it can't be read (blocking)."""
+    try:
+        with open_regular(path) as file:
+            return file.read(most)
+    except OSError:
+        return b""
 
 
 def decode(data: bytes, name: str) -> str:

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, TypeVar, cast
 
+from ..options.syntax_nodes import LEAVES, children, descendants
 from ..options.texts import dotted
 
 N = TypeVar("N", bound=ast.AST)
@@ -50,49 +51,21 @@ class Nodes:
 def walk(tree: ast.Module) -> Nodes:
     """Return the nodes of a module."""
     nodes = Nodes()
-    found = nodes._found
+    kept = {kind: nodes._found[kind].append for kind in _KEPT}
     stack: list[tuple[ast.AST, Context]] = [(tree, Context())]
     while stack:
         entry = stack.pop()
         node, context = entry
         kind = type(node)
-        if kind in _KEPT:
-            found[kind].append(entry)
-        if kind in _LEAVES:
+        if kind in kept:
+            kept[kind](entry)
+        if kind in LEAVES:
             continue
         if kind in _BLOCKS:
             stack.extend(_children(node, context))
-            continue
-        for child in children(node):
-            stack.append((child, context))
+        else:
+            stack += [(child, context) for child in children(node)]
     return nodes
-
-
-def children(node: ast.AST) -> list[ast.AST]:
-    """Return the children of a node, without operators and contexts; `ast.iter_child_nodes` takes twice the time."""
-    kind = type(node)
-    names = _parts.get(kind)
-    if names is None:
-        names = _parts[kind] = tuple(name for name in kind._fields if name not in _PLAIN)
-    found: list[ast.AST] = []
-    for name in names:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            found += [item for item in value if isinstance(item, ast.AST)]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
-
-
-_PLAIN: Final = frozenset(
-    (
-        *("ctx", "op", "ops", "id", "attr", "arg", "name", "kind", "type_comment", "level", "conversion", "simple"),
-        *("is_async", "type_ignores", "module", "asname", "rest", "kwd_attrs"),
-    )
-)
-"""Fields of nodes that have no expressions, statements or patterns."""
-_parts: dict[type[ast.AST], tuple[str, ...]] = {}
-"""The other fields of each class of nodes."""
 
 
 _KEPT: Final = frozenset(
@@ -100,9 +73,6 @@ _KEPT: Final = frozenset(
         *(ast.Name, ast.Attribute, ast.Import, ast.ImportFrom, ast.Assign, ast.AugAssign, ast.Constant, ast.Subscript),
         *(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Call, ast.Raise, ast.Assert, ast.Compare),
     )
-)
-_LEAVES: Final = frozenset(
-    {ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal}
 )
 _LOOPS: Final = frozenset({ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.GeneratorExp})
 _BLOCKS: Final = _LOOPS | {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Expr, ast.Try, ast.If}
@@ -144,7 +114,7 @@ def names_in(node: ast.AST) -> set[str]:
     """Return the identifiers of an expression, each by its last part."""
     return {
         part.id if isinstance(part, ast.Name) else part.attr
-        for part in ast.walk(node)
+        for part in descendants(node)
         if isinstance(part, ast.Name | ast.Attribute)
     }
 

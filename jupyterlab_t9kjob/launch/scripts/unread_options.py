@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 from ...core.translation import _
 from ..options.model import OptionsRead, UnreadOptions
-from ..options.reader import READ_LIBRARIES
+from ..options.reader import READ_IF_FOUND, READ_LIBRARIES
 from .facts import Facts, Place
 from .process_starts import used
 from .workspace import Closure
@@ -25,22 +25,23 @@ def unread_options(closure: Closure, read: OptionsRead) -> list[UnreadOptions]:
     """
     if read.unread:
         return read.unread
-    found = next(_libraries(closure), None)
+    known = READ_LIBRARIES | READ_IF_FOUND if read.options else READ_LIBRARIES
+    found = next(_libraries(closure, known), None)
     if found is None and not read.options:
         found = next(_elsewhere(closure), None)
     return [found] if found is not None else []
 
 
-def _libraries(closure: Closure) -> Iterator[UnreadOptions]:
-    """Yield the uses of libraries that read options."""
+def _libraries(closure: Closure, known: frozenset[str]) -> Iterator[UnreadOptions]:
+    """Yield the uses of libraries that read options, without those of known ones."""
     script = closure.script
     for place in script.readers:
-        if place.what not in READ_LIBRARIES and used(closure, script, place):
+        if place.what not in known and used(closure, script, place):
             sentence = _("{script} reads options with {library}.", script="", library=place.what)
             yield UnreadOptions(sentence, place.line)
     for path, facts in closure.modules.items():
         for place in facts.readers if path not in closure.executed else ():
-            if place.what not in READ_LIBRARIES and used(closure, facts, place):
+            if place.what not in known and used(closure, facts, place):
                 sentence = _(
                     "{script} has options that {module} reads with {library}.",
                     script="",

@@ -9,7 +9,7 @@ import re
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +17,12 @@ from threading import Lock
 from typing import Final
 
 from ...core.system.files import open_regular
-from ..options.interpreter.modules import MAX_ENTRIES, SOURCES, installed_folders, is_module, top_folder
+from ..options.interpreter.modules import MAX_ENTRIES, SOURCES, installed_folders, is_module, is_plain, top_folder
 from .facts import Facts, Import, read_facts
 from .observation import observe
+from .packages import LIBRARIES
 from .reach import Reach
+from .source_text import read_start
 from .tree_walk import walk
 
 MAX_FILES: Final = 300
@@ -129,9 +131,14 @@ class Workspace:
             if not self.contains(str(folder)):
                 return None
             for place in (folder / sources for sources in SOURCES):
-                if self.contains(str(place)) and is_module(str(place), name):
+                around = name in LIBRARIES and self.is_around(str(place), name)
+                if self.contains(str(place)) and is_module(str(place), name) and not around:
                     return place
         return next((folder for folder in self._folders() if is_module(str(folder), name)), None)
+
+    def is_around(self, folder: str, name: str) -> bool:
+        """Return True if `folder` has a folder `name` without ``__init__.py``, and this one contains the script."""
+        return str(self.script).startswith(os.path.join(folder, name, "")) and is_plain(folder, name)
 
     def named(self, name: str) -> bool:
         """Return True if a folder or file of the script's repository has the name of a module, also an empty one."""
@@ -167,7 +174,7 @@ class Workspace:
                 file = os.path.realpath(os.path.join(folder, name))
                 if file in read or not self.contains(file):
                     continue
-                data = _bytes_of(file)
+                data = read_start(file, MAX_FILE_BYTES)
                 left -= len(data)
                 found = True
                 if left < 0 or time.thread_time() > ends or words.search(data):
@@ -274,8 +281,9 @@ class _Reading:
             yield from self._below(folder, parts, imported.names)
             return
         first = parts[0]
+        names = parts[1:2] or imported.names
         folder_ = next(
-            (folder for folder in [*self._search, self._top, *self._above] if self._has(folder, first)), None
+            (folder for folder in [*self._search, self._top, *self._above] if self._has(folder, first, names)), None
         )
         if folder_ is None:
             if first not in sys.stdlib_module_names and first != "__main__":
@@ -285,11 +293,19 @@ class _Reading:
             closure.own.add(first)
         yield from self._below(folder_, parts, imported.names)
 
-    def _has(self, folder: str, name: str) -> bool:
+    def _has(self, folder: str, name: str, names: Sequence[str]) -> bool:
+        """Return True if a folder has a module, of which an import wants some names.
+
+        A folder without ``__init__.py`` has nothing but modules, and Python prefers an installed library. If it has the
+        name of a library, or if it is the script's own, it counts only for an import of one of its modules.
+        """
         key = (folder, name)
         if key not in self._found:
             self._found[key] = is_module(folder, name)
-        return self._found[key]
+        if not self._found[key]:
+            return False
+        doubted = self._workspace.is_around(folder, name) or (name in LIBRARIES and is_plain(folder, name))
+        return not doubted or any(is_module(os.path.join(folder, name), wanted) for wanted in names)
 
     def _below(self, folder: str, parts: list[str], names: tuple[str, ...]) -> Iterator[str]:
         """Yield the files of a dotted module below a folder, with its packages' own and its submodules."""
@@ -324,7 +340,8 @@ class _Reading:
         facts, size = _facts_of(real)
         self._bytes += size
         if facts is None or self._bytes > MAX_BYTES:
-            self._incomplete(unread=self._bytes > MAX_BYTES or STARTS_GROUP.search(_bytes_of(real)) is not None)
+            text = read_start(real, MAX_FILE_BYTES)
+            self._incomplete(unread=self._bytes > MAX_BYTES or STARTS_GROUP.search(text) is not None)
             return None
         return facts
 
@@ -340,15 +357,6 @@ def _is_compiled(folder: str, name: str) -> bool:
     """Return True if a folder has a compiled module of a name, or its Cython source."""
     ends = (".so", ".pyd", ".pyx", ".pyc")
     return any(entry.startswith(f"{name}.") and entry.endswith(ends) for entry in _entries(folder)[0])
-
-
-def _bytes_of(path: str) -> bytes:
-    """Return the content of a file up to a limit; nothing if it can't be read."""
-    try:
-        with open_regular(path) as file:
-            return file.read(MAX_FILE_BYTES)
-    except OSError:
-        return b""
 
 
 _remembered: OrderedDict[str, tuple[tuple[int, int, int], Facts | None]] = OrderedDict()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 
 from ...contents_paths import ContentsRoot
 from ...core.checks import Check
@@ -16,13 +18,15 @@ from ...jobs.query import Query
 from ...jobs.renaming import renamed
 from ...jobs.service import JobService
 from ...jobs.sweeps.service import demand_turns
+from ..entrypoint_reader import Reader
+from ..model import ScriptOption
 from .combinations import Row, drawn, grid, number_of_combinations
-from .fields import set_fields
+from .fields import field_of, option_named, set_fields
 from .hints import hints
 from .model import ExpandSweep, Sweep, SweepJob, SweepPreview
 from .row_file import FIELD as ROWS_FIELD
 from .row_file import read_rows
-from .values import parse_values
+from .values import Values, parse_values
 
 MOST_NAMES_SHOWN = 3
 LONGEST_NAME = 40
@@ -42,18 +46,19 @@ class Sweeps:
     """
 
     def __init__(self, root: ContentsRoot, jobs: JobService, limit: int) -> None:
-        self._root = root
+        self._reader = Reader(root)
         self._jobs = jobs
         self._limit = limit
 
     async def preview(self, request: ExpandSweep) -> SweepPreview:
         """Return the jobs of a sweep with their checks. An error of the sweep is a check."""
         try:
-            fields, rows, total = await self._rows(request.sweep)
-            jobs = await asyncio.to_thread(jobs_of, request.spec, request.sweep, rows)
+            options = await self._options(request)
+            fields, rows, total = await self._rows(request, options)
+            jobs = await asyncio.to_thread(jobs_of, request.spec, request.sweep, rows, options)
         except JobError as problem:
             return self._failed(problem)
-        checks = await self._checks(request, jobs)
+        checks = await self._checks(request, jobs, options)
         chosen = sum(not job.left_out for job in jobs)
         summary = _summary(chosen, request.sweep.at_a_time)
         return SweepPreview(fields=fields, jobs=jobs, total=total, limit=self._limit, summary=summary, checks=checks)
@@ -73,9 +78,10 @@ class Sweeps:
         FieldError
             If the sweep has an error, too many jobs or no job, or a name is taken.
         """
-        _fields, rows, _total = await self._rows(request.sweep)
-        jobs = await asyncio.to_thread(jobs_of, request.spec, request.sweep, rows)
-        for check in await self._checks(request, jobs, sweep_id):
+        options = await self._options(request)
+        _fields, rows, _total = await self._rows(request, options)
+        jobs = await asyncio.to_thread(jobs_of, request.spec, request.sweep, rows, options)
+        for check in await self._checks(request, jobs, options, sweep_id):
             if check.level == "error":
                 raise FieldError(check.message, field=check.field, hint=check.hint, code=check.code)
         sweep = request.sweep
@@ -97,19 +103,39 @@ class Sweeps:
             if not job.left_out
         ]
 
-    async def _rows(self, sweep: Sweep) -> tuple[list[str], list[Row], int | None]:
+    async def _options(self, request: ExpandSweep) -> Sequence[ScriptOption]:
+        """Return the options of the script; none if the form's file is not what the job runs, or can't be read."""
+        entrypoint = request.spec.entrypoint
+        try:
+            if entrypoint.kind == "module":
+                source = await self._reader.module(entrypoint.value, request.path)
+            else:
+                source = await self._reader.clicked(request.path, request.spec.args)
+        except JobError:
+            return ()
+        # A job in a cluster has the file at another path, by the same name.
+        if source is None or (entrypoint.kind != "module" and entrypoint.value.rpartition("/")[2] != source.path.name):
+            return ()
+        return source.script.info.options
+
+    async def _rows(
+        self, request: ExpandSweep, options: Sequence[ScriptOption]
+    ) -> tuple[list[str], list[Row], int | None]:
         """Return fields, combinations and their number; raise `FieldError` if there are too many."""
+        sweep, args = request.sweep, request.spec.args
         fields = [field.field for field in sweep.fields]
         if len(set(fields)) != len(fields):
             raise FieldError(_("A field occurs twice in the sweep."), field="/sweep/fields", code="SweepField")
-        values = {
-            field.field: await asyncio.to_thread(parse_values, field.values, f"/sweep/fields/{number}/values")
-            for number, field in enumerate(sweep.fields)
-        }
+        values: dict[str, Values] = {}
+        for number, field in enumerate(sweep.fields):
+            option = option_named(field.field, options, args)
+            read = partial(parse_values, whole=option is not None and option.kind == "int")
+            pointer = f"/sweep/fields/{number}/values"
+            values[field.field] = await asyncio.to_thread(read, field.values, pointer)
         rows: list[Row] = []
         if sweep.rows_path is not None:
-            path = self._root.disk(sweep.rows_path, ROWS_FIELD)
-            rows = await on_disk(path, read_rows, path)
+            path = self._reader.root.disk(sweep.rows_path, ROWS_FIELD)
+            rows = await on_disk(path, read_rows, path, partial(field_of, options=options, args=args))
         total = number_of_combinations(values, rows)
         if sweep.method == "random":
             self._demand_few(sweep.count, "/sweep/count")
@@ -132,7 +158,9 @@ class Sweeps:
                 hint=_("Leave values out, or take random combinations. The server's administrator set the limit."),
             )
 
-    async def _checks(self, request: ExpandSweep, jobs: list[SweepJob], sweep_id: str | None = None) -> list[Check]:
+    async def _checks(
+        self, request: ExpandSweep, jobs: list[SweepJob], options: Sequence[ScriptOption], sweep_id: str | None = None
+    ) -> list[Check]:
         chosen = [job for job in jobs if not job.left_out]
         if not chosen:
             message = _("All jobs of the sweep are left out.")
@@ -160,7 +188,7 @@ class Sweeps:
             first, last = chosen[0].name, chosen[-1].name
             message = _("The names {first} to {last} are free.", first=first, last=last)
             found.append(Check(level="passed", code="NamesFree", message=message))
-        return found + hints(request, chosen) + _same_directories(chosen) + _repeated(chosen)
+        return found + hints(request, chosen, options) + _same_directories(chosen) + _repeated(chosen)
 
     async def _taken_names(self, request: ExpandSweep, sweep_id: str | None) -> set[str]:
         """Return the names of other jobs, which the sweep can't use."""
@@ -179,7 +207,7 @@ class Sweeps:
         return SweepPreview(fields=[], jobs=[], total=None, limit=self._limit, summary=problem.message, checks=checks)
 
 
-def jobs_of(spec: JobSpec, sweep: Sweep, rows: list[Row]) -> list[SweepJob]:
+def jobs_of(spec: JobSpec, sweep: Sweep, rows: list[Row], options: Sequence[ScriptOption] = ()) -> list[SweepJob]:
     """Return the jobs of a sweep.
 
     Parameters
@@ -190,15 +218,17 @@ def jobs_of(spec: JobSpec, sweep: Sweep, rows: list[Row]) -> list[SweepJob]:
         The sweep.
     rows
         Values of the jobs.
+    options
+        Options of the script.
 
     Raises
     ------
     FieldError
-        If a field does not exist, or the spec does not allow a value.
+        If a field does not exist, or an option or the spec does not allow a value.
     """
     left_out, starting, jobs = set(sweep.left_out), 0, []
     for number, row in enumerate(rows, 1):
-        own = set_fields(with_member(spec, None), row)
+        own = set_fields(with_member(spec, None), row, options)
         name = _numbered(spec.name, number)
         starts = number not in left_out and starting < sweep.at_a_time
         starting += starts

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ...core.checks import Check
-from ...core.translation import _, _n
+from ...core.translation import _, _n, listing
+from ..model import ScriptOption
+from .fields import option_named
 from .model import ExpandSweep, SweepJob
+from .row_file import FIELD as ROWS_FIELD
+
+MOST_NAMED: Final = 5
 
 
-def hints(request: ExpandSweep, jobs: Sequence[SweepJob]) -> list[Check]:
+def hints(request: ExpandSweep, jobs: Sequence[SweepJob], options: Sequence[ScriptOption] = ()) -> list[Check]:
     """Return warnings and hints about a sweep.
 
     Parameters
@@ -18,14 +24,64 @@ def hints(request: ExpandSweep, jobs: Sequence[SweepJob]) -> list[Check]:
         The sweep.
     jobs
         The jobs that it creates.
+    options
+        Options of the script.
     """
-    return [*_given_twice(request, jobs), *_constant(request, jobs), *_few(request, jobs), *_idle_rule(request, jobs)]
+    return [
+        *_unknown(request, jobs, options),
+        *_wrong_kind(request, jobs, options),
+        *_given_twice(request, jobs, options),
+        *_constant(request, jobs),
+        *_few(request, jobs),
+        *_idle_rule(request, jobs),
+    ]
 
 
-def _given_twice(request: ExpandSweep, jobs: Sequence[SweepJob]) -> list[Check]:
+def _unknown(request: ExpandSweep, jobs: Sequence[SweepJob], options: Sequence[ScriptOption]) -> list[Check]:
+    """Warn of columns of a file of rows that name no option which was read from the script."""
+    own = {field.field for field in request.sweep.fields}
+    fields = dict.fromkeys(field for job in jobs for field in job.values if field not in own and field[0] != "/")
+    unknown = [field for field in fields if option_named(field, options, request.spec.args) is None]
+    if not options or not unknown:
+        return []
+    message = _("The script has no option that was read from its text for {names}.", names=listing(unknown, MOST_NAMED))
+    hint = _("Name a column as the option, or remove the column. The jobs get these options as they are.")
+    return [Check(level="warning", code="UnknownColumn", message=message, hint=hint, field=ROWS_FIELD)]
+
+
+def _wrong_kind(request: ExpandSweep, jobs: Sequence[SweepJob], options: Sequence[ScriptOption]) -> list[Check]:
+    """Warn of values that are no numbers, for options that take numbers as far as the script's text tells."""
+    found = []
+    for field in dict.fromkeys(field for job in jobs for field in job.values if field[0] != "/"):
+        option = option_named(field, options, request.spec.args)
+        kind = option.kind if option is not None else "text"
+        if kind not in ("int", "float"):
+            continue
+        wrong = [job.values[field] for job in jobs if field in job.values and not _is_number(job.values[field], kind)]
+        if not wrong:
+            continue
+        if kind == "int":
+            message = _("{option} takes whole numbers; {value} is none.", option=field, value=wrong[0][:40])
+        else:
+            message = _("{option} takes numbers; {value} is none.", option=field, value=wrong[0][:40])
+        found.append(Check(level="warning", code="SweepValues", message=message, field="/sweep/fields"))
+    return found
+
+
+def _is_number(text: str, kind: str) -> bool:
+    try:
+        (int if kind == "int" else float)(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _given_twice(request: ExpandSweep, jobs: Sequence[SweepJob], options: Sequence[ScriptOption]) -> list[Check]:
     """Warn of options whose value is replaced by the same option further behind."""
     found = []
     for field in dict.fromkeys(field for job in jobs for field in job.values):
+        if option_named(field, options, request.spec.args) is not None:
+            continue  # The sweep's value replaces all others.
         joined = field if field.endswith("=") else f"{field}="
         count = sum(argument == field or argument.startswith(joined) for argument in request.spec.args)
         if count > 1 and not field.startswith("/"):

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,10 +24,19 @@ _NAME = re.compile(r"[^\s\x00]{1,200}")
 _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def read_rows(path: Path) -> list[Row]:
+FieldOf = Callable[[str], str]
+"""Returns the field of the sweep that a column names."""
+
+
+def read_rows(path: Path, field_of: FieldOf) -> list[Row]:
     """Return the rows of a file, with the field of the sweep that each column names (blocking).
 
-    A column ``lr`` is the option ``--lr``; names with a hyphen, an equals sign or a slash are fields as they are.
+    Parameters
+    ----------
+    path
+        The file.
+    field_of
+        Returns the field that a column names.
 
     Raises
     ------
@@ -47,7 +56,7 @@ def read_rows(path: Path) -> list[Row]:
         raise _wrong(_("{file} is not UTF-8 text.", file=path.name)) from None
     begin = text.lstrip()[:1]
     read = {"{": _json_lines, "[": _json}.get(begin, _csv)
-    rows = list(read(text, path.name))
+    rows = list(read(text, path.name, field_of))
     if not rows:
         raise _wrong(_("{file} has no rows.", file=path.name))
     if len(rows) > MOST_ROWS:
@@ -55,7 +64,7 @@ def read_rows(path: Path) -> list[Row]:
     return rows
 
 
-def _csv(text: str, name: str) -> Iterator[Row]:
+def _csv(text: str, name: str, field_of: FieldOf) -> Iterator[Row]:
     first = text.lstrip("\r\n").split("\n", 1)[0]
     reader = csv.reader(io.StringIO(text), strict=True, delimiter="\t" if "\t" in first else ",")
     header: list[str] = []
@@ -90,26 +99,26 @@ def _csv(text: str, name: str) -> Iterator[Row]:
         raise _wrong(message, verbatim=str(error)) from None
 
 
-def _json_lines(text: str, name: str) -> Iterator[Row]:
+def _json_lines(text: str, name: str, field_of: FieldOf) -> Iterator[Row]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 row = json.loads(line)
             except (ValueError, RecursionError):
                 raise _wrong(_("Row {number} of {file} is not JSON.", number=number, file=name)) from None
-            yield _of_object(row, number, name)
+            yield _of_object(row, number, name, field_of)
 
 
-def _json(text: str, name: str) -> Iterator[Row]:
+def _json(text: str, name: str, field_of: FieldOf) -> Iterator[Row]:
     try:
         rows = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _wrong(_("{file} is not JSON.", file=name), verbatim=str(error)[:200]) from None
     for number, row in enumerate(rows, 1):
-        yield _of_object(row, number, name)
+        yield _of_object(row, number, name, field_of)
 
 
-def _of_object(row: Any, number: int, name: str) -> Row:
+def _of_object(row: Any, number: int, name: str, field_of: FieldOf) -> Row:
     if not isinstance(row, dict) or not all(map(_NAME.fullmatch, row)) or len(row) > MOST_COLUMNS:
         raise _wrong(_("Row {number} of {file} is not an object with names of options.", number=number, file=name))
     for column, value in row.items():
@@ -118,7 +127,10 @@ def _of_object(row: Any, number: int, name: str) -> Row:
                 "{column} in row {number} of {file} is not a single value.", column=column, number=number, file=name
             )
             raise _wrong(message)
-    return _checked({field_of(key): _text(value) for key, value in row.items() if value is not None}, number, name)
+    found = {field_of(key): _text(value) for key, value in row.items() if value is not None}
+    if len(found) < sum(value is not None for value in row.values()):
+        raise _wrong(_("Row {number} of {file} names an option twice.", number=number, file=name))
+    return _checked(found, number, name)
 
 
 def _checked(row: Row, number: int, name: str) -> Row:
@@ -133,11 +145,6 @@ def _checked(row: Row, number: int, name: str) -> Row:
             )
             raise _wrong(message)
     return row
-
-
-def field_of(column: str) -> str:
-    """Return the field of the sweep that a column names."""
-    return column if column.startswith(("-", "/")) or column.endswith("=") else f"--{column}"
 
 
 def _text(value: Any) -> str:

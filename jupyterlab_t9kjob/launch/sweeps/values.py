@@ -38,18 +38,21 @@ class Interval:
     low: float
     high: float
     logarithmic: bool
+    whole: bool = False
 
     def draw(self, generator: random.Random) -> str:
         """Return a random number as text; its logarithm is uniform if the interval is logarithmic."""
         if self.logarithmic:
-            return _text(math.exp(generator.uniform(math.log(self.low), math.log(self.high))))
-        return _text(generator.uniform(self.low, self.high))
+            number = math.exp(generator.uniform(math.log(self.low), math.log(self.high)))
+        else:
+            number = generator.uniform(self.low, self.high)
+        return _text(number, self.whole)
 
 
 Values = list[str] | Interval
 
 
-def parse_values(text: str, field: str) -> Values:
+def parse_values(text: str, field: str, *, whole: bool = False) -> Values:
     """Return the values of a field of a sweep.
 
     Parameters
@@ -58,6 +61,8 @@ def parse_values(text: str, field: str) -> Values:
         The values as the user typed them.
     field
         JSON pointer for errors.
+    whole
+        True if the field takes whole numbers: those between the ends of a range are rounded if they stay different.
 
     Raises
     ------
@@ -68,12 +73,12 @@ def parse_values(text: str, field: str) -> Values:
         raise _wrong(_("The list of values is too long."), field, _("Put the values into a file of rows."))
     items = _items(text, field)
     if len(items) == 1 and not items[0][1]:
-        interval = _interval(items[0][0], field)
+        interval = _interval(items[0][0], field, whole)
         if interval is not None:
             return interval
     found: list[str] = []
     for item, quoted in items:
-        found += [item] if quoted else _expanded(item, field)
+        found += [item] if quoted else _expanded(item, field, whole)
         if len(found) > MOST_VALUES:
             raise _too_many(len(found), field)
     return found
@@ -101,15 +106,15 @@ def _items(text: str, field: str) -> list[tuple[str, bool]]:
     return items
 
 
-def _interval(item: str, field: str) -> Interval | None:
+def _interval(item: str, field: str, whole: bool) -> Interval | None:
     match = _RANGE.fullmatch(item)
     if match is None or match[3] not in ("log", "lin") or match[4] is not None:
         return None
     low, high = _ends(match, field)
-    return Interval(float(low), float(high), logarithmic=match[3] == "log")
+    return Interval(float(low), float(high), logarithmic=match[3] == "log", whole=whole)
 
 
-def _expanded(item: str, field: str) -> list[str]:
+def _expanded(item: str, field: str, whole: bool) -> list[str]:
     """Return the values of an item: those of a range, or the item itself."""
     match = _RANGE.fullmatch(item)
     if match is None:
@@ -120,7 +125,10 @@ def _expanded(item: str, field: str) -> list[str]:
         if by is None:
             message = _("{range} does not say how many values to take.", range=item)
             raise _wrong(message, field, _("Write the number of values after “{how}”.", how=how))
-        return _spaced(float(low), float(high), _count(by, field), logarithmic=how == "log")
+        inner = _between(float(low), float(high), _count(by, field), logarithmic=how == "log")
+        # If rounded numbers would be equal, the field may take others as well.
+        whole = whole and len({round(number) for number in [float(low), *inner, float(high)]}) == len(inner) + 2
+        return [_plain(low), *(_text(number, whole) for number in inner), _plain(high)]
     if by is None and (low != low.to_integral_value() or high != high.to_integral_value()):
         message = _("{range} does not say which values to take.", range=item)
         raise _wrong(message, field, _("Write “step 0.1”, “lin 5” or “log 5” after it."))
@@ -157,18 +165,21 @@ def _count(text: str, field: str) -> int:
     return int(text)
 
 
-def _spaced(low: float, high: float, count: int, *, logarithmic: bool) -> list[str]:
+def _between(low: float, high: float, count: int, *, logarithmic: bool) -> list[float]:
+    """Return the numbers between the ends of a range of as many numbers."""
     if logarithmic:
         ratio = (high / low) ** (1 / (count - 1))
-        inner = [low * ratio**number for number in range(1, count - 1)]
-    else:
-        inner = [low + (high - low) * number / (count - 1) for number in range(1, count - 1)]
-    return [_text(number) for number in (low, *inner, high)]
+        return [low * ratio**number for number in range(1, count - 1)]
+    return [low + (high - low) * number / (count - 1) for number in range(1, count - 1)]
 
 
-def _text(number: float) -> str:
-    """Return a number with at most 6 significant digits: “0.001”, “1e-05”, “3.16228e-05”."""
-    return f"{number:.6g}"
+def _text(number: float, whole: bool) -> str:
+    """Return a number as Python's `int` or `float` reads it: whole, or with at most 6 significant digits."""
+    nearest = round(number)
+    if whole or (nearest and math.isclose(number, nearest, rel_tol=1e-12)):
+        return str(nearest)
+    text = f"{number:.6g}"
+    return str(int(float(text))) if "e+" in text else text
 
 
 def _plain(number: Decimal) -> str:

@@ -27,6 +27,7 @@ from .batch import Batch
 from .level_lines import ErrorSearch, FirstErrors, first_errors
 from .pages import Direction, Page, read_page
 from .sources import Anchor, Source, places, status_of
+from .text import Block, read_block
 
 INTERVAL = 0.1
 """Interval between checks of the sizes of followed files, in seconds."""
@@ -179,6 +180,24 @@ class JobLogs:
         """
         sources = self.sources(streams)
         return await on_disk(places(sources), self._read, sources, anchor, direction, limit, level)
+
+    async def block(self, stream: str, start: int) -> Block | None:
+        """Return whole lines of a stream at once; None if they have to be read one by one.
+
+        Parameters
+        ----------
+        stream
+            Id of the stream.
+        start
+            See `read_block`.
+        """
+        sources = self.sources([stream])
+
+        def read() -> Block | None:
+            with self._reading:
+                return read_block(sources[0], start) if sources else None
+
+        return await on_disk(places(sources), read)
 
     async def first_errors(self, streams: Collection[str] | None) -> FirstErrors:
         """Search one part of the chosen streams for the first error of each; the next call continues the search.

@@ -6,6 +6,7 @@ import heapq
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Literal
 
 from ..failures.levels import Level
@@ -113,16 +114,13 @@ def _take(
 ) -> Iterator[tuple[str, LogLine | None, int]]:
     """Yield the lines next to `start`, the nearest one first, each with its stream and the offset that is reached."""
     steps = level_lines.step_sizes(len(files))
-    merged = heapq.merge(
-        *(
-            _ordered(file, start[file.stream], direction)
-            if level is None
-            else _leveled(file, start[file.stream], direction, level, steps)
-            for file in files
-        ),
-        key=lambda item: item[0],
-        reverse=direction == "backward",
-    )
+    each = [
+        _ordered(file, start[file.stream], direction)
+        if level is None
+        else _leveled(file, start[file.stream], direction, level, steps)
+        for file in files
+    ]
+    merged = each[0] if len(each) == 1 else heapq.merge(*each, key=itemgetter(0), reverse=direction == "backward")
     count = text = 0
     end = time.monotonic() + MAX_LEVEL_SECONDS
     for _order, stream, line, reached in merged:
@@ -163,7 +161,7 @@ def _leveled(
 def _item(file: OpenSource, line: Line, direction: Direction) -> Ordered:
     """Return a line with its sort key: time, then stream, then offset."""
     when = file.time(line.offset)
-    public = LogLine(
+    public = LogLine.of_all_fields(
         stream=file.stream,
         offset=line.offset,
         size=line.size,

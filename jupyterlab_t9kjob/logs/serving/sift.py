@@ -17,9 +17,8 @@ from typing import BinaryIO
 
 from ..storage import cuts
 from ..storage.index import RECORD, TimeIndex
-from ..storage.spool import INDEX_SUFFIX
+from ..storage.spool import INDEX_SUFFIX, SIFTED_SUFFIX
 
-SIFTED_SUFFIX = ".launcher"
 DONE_SUFFIX = ".done"
 RANKS_SUFFIX = ".ranks"
 CHUNK = 1024 * 1024
@@ -52,8 +51,12 @@ def sift(log: Path) -> None:
         read, size, records = _DONE.unpack(done.read_bytes())
     except (FileNotFoundError, struct.error):
         read, size, records = 0, 0, 0
-    if log.stat().st_size <= read:
+    whole = log.stat().st_size
+    if whole == read:
         return
+    if whole < read:  # The lines were those of another run, and have been replaced.
+        read, size, records = 0, 0, 0
+        out.with_name(out.name + RANKS_SUFFIX).unlink(missing_ok=True)
     ranks = first_ranks(out)
     known = len(ranks)
     times = TimeIndex(log.with_name(log.name + INDEX_SUFFIX))

@@ -16,14 +16,18 @@ from __future__ import annotations
 import os
 import struct
 from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from . import cuts
 from .index import RECORD
 from .stamped import SECOND, Piece, StampedLines
 
 INDEX_SUFFIX = ".index"
 LINES_SUFFIX = ".lines"
+SIFTED_SUFFIX = ".launcher"
+"""Beginning of the suffixes of the files that `serving.sift` makes from a log."""
 GRAIN = SECOND // 100
 """Lines within so many nanoseconds share a record of the index."""
 LINE_OVERHEAD = 45
@@ -72,6 +76,7 @@ class Spool:
     last: int | None
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._data = _Appended(path)
         self._index = _Appended(path.with_name(path.name + INDEX_SUFFIX), RECORD.size)
         self._lines = _Appended(path.with_name(path.name + LINES_SUFFIX), _LINE.size)
@@ -133,9 +138,16 @@ class Spool:
             self._write(_Batch(index=[(self.last, self._end)]))
 
     def clear(self) -> None:
-        """Remove all lines, which are those of another log, and prepare for an answer with all lines of this one."""
+        """Remove all lines, which are those of another log, and prepare for an answer with all lines of this one.
+
+        The files that were made from those lines are removed with them.
+        """
         for file in (self._lines, self._index, self._data):
             file.replace(b"")
+        name = self._path.name
+        for path in list(self._path.parent.iterdir()):
+            if path.name.startswith(name + SIFTED_SUFFIX) or path.name == name + cuts.SUFFIX:
+                path.unlink(missing_ok=True)
         self.begin()
 
     def feed(self, data: bytes) -> None:
@@ -147,8 +159,12 @@ class Spool:
             If the next line may not be the one that follows the log's last line. Nothing of it has been written; call
             `join` to write it and all that follow.
         """
-        self._waiting.extend(self._reader.feed(data))
+        pieces = self._reader.feed(data)
         batch = _Batch()
+        if not self._waiting and self._place == len(self._known) and self._end == self._data.size:
+            self._append(pieces, batch)
+            return self._write(batch)
+        self._waiting.extend(pieces)
         try:
             while self._waiting:
                 self._take(self._waiting[0], batch)
@@ -191,7 +207,31 @@ class Spool:
         if piece.ends:
             batch.lines.append((piece.time, self._end))
             self.last = piece.time
-        batch.mark(piece.time, self._end)
+        batch.mark([(piece.time, self._end)])
+
+    def _append(self, pieces: Iterable[Piece], batch: _Batch) -> None:
+        """Take pieces of which none is compared with what is known: those after all that an answer has repeated."""
+        end, data, lines = self._end, batch.data, batch.lines
+        skips, first, begun = self._skips, self._first, 0
+        places: list[tuple[int, int]] = []
+        for time, text, begins, ends in pieces:
+            if begins:
+                skips = time < first
+                self._line_start = end
+                begun += not skips
+            if skips:
+                continue
+            data.append(text)
+            end += len(text)
+            place = (time, end)
+            places.append(place)
+            if ends:
+                lines.append(place)
+        batch.mark(places)
+        if lines:
+            self.last = lines[-1][0]
+        self.taken += end - self._end + LINE_OVERHEAD * begun
+        self._end, self._skips = end, skips
 
     def _came_before(self, time: int) -> bool:
         """Return True if a line with this time is a repeated one.
@@ -264,13 +304,21 @@ class _Batch:
         self.index = index or []
         self._begun = 0
 
-    def mark(self, time: int, size: int) -> None:
-        """Add a record to the index, or extend the last one if it is less than `GRAIN` older."""
-        if self.index and time - self._begun < GRAIN:
-            self.index[-1] = (max(time, self.index[-1][0]), size)
-        else:
-            self.index.append((time, size))
-            self._begun = time
+    def mark(self, places: Iterable[tuple[int, int]]) -> None:
+        """Add each place, as (time, size), to the index, or extend its last record if that is less than `GRAIN` older.
+
+        It is called once for many places, since a call for each line takes longer than what it does.
+        """
+        index, begun = self.index, self._begun
+        for place in places:
+            time, size = place
+            if index and time - begun < GRAIN:
+                last = index[-1][0]
+                index[-1] = place if time >= last else (last, size)
+            else:
+                index.append(place)
+                begun = time
+        self._begun = begun
 
 
 class _Appended:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...core.job import Job
 from ...core.resources import Column, Samples
@@ -16,8 +15,7 @@ EVIDENCE_SECONDS: Final = 600.0
 _POINTS: Final = 90
 
 
-@dataclass(frozen=True)
-class Point:
+class Point(NamedTuple):
     """Mean value of a column for some seconds."""
 
     seconds: float
@@ -42,6 +40,7 @@ class Trace:
         self.until = known[1] if known else 0.0
         self.since = self.until - WINDOW_SECONDS
         self._reduced = reduce(samples.tiers, self.since, self.until, _POINTS)
+        self._points: dict[Column, list[Point]] = {}
 
     def columns(self, kind: str, metric: str) -> list[Column]:
         """Return the columns of a metric that have enough values for evidence.
@@ -55,7 +54,7 @@ class Trace:
         """
         return [
             column
-            for column in self._reduced.values
+            for column in self._reduced.columns
             if column.kind == kind
             and column.metric == metric
             and self.seconds(column, lambda _value: True) >= EVIDENCE_SECONDS
@@ -63,15 +62,19 @@ class Trace:
 
     def points(self, column: Column) -> list[Point]:
         """Return the values of a column, oldest first."""
-        reduced = self._reduced
-        return [
-            Point(reduced.ends[index] - reduced.times[index], value[1])
-            for index, value in sorted(reduced.values.get(column, {}).items())
-        ]
+        known = self._points.get(column)
+        if known is None:
+            reduced = self._reduced
+            known = self._points[column] = [
+                Point(end - start, value)
+                for value, start, end in zip(reduced.means(column), reduced.times, reduced.ends, strict=True)
+                if value is not None
+            ]
+        return known
 
     def series(self, column: Column) -> dict[int, float]:
         """Return the values of a column by the index of their point, which all columns share."""
-        return {index: value[1] for index, value in self._reduced.values.get(column, {}).items()}
+        return {index: value for index, value in enumerate(self._reduced.means(column)) if value is not None}
 
     def seconds(self, column: Column, holds: Callable[[float], bool]) -> float:
         """Return for how long a condition on the value held.

@@ -103,6 +103,9 @@ def read(path: Path) -> list[Segment]:
                 segments.append(segment)
         elif segments:
             _add_frame(segments[-1], payload)
+    if sys.byteorder == "big":
+        for segment in segments:
+            segment.values.byteswap()
     return [segment for segment in segments if segment.times]
 
 
@@ -129,11 +132,21 @@ def _segment(payload: bytes) -> Segment | None:
     try:
         head = json.loads(payload)
         columns = [Column(*column) for column in head["columns"]]
-        if head["width"] not in (1, 3) or not isinstance(head["facts"], dict):
+        if head["width"] not in (1, 3) or not isinstance(head["facts"], dict) or not all(map(_is_sound, columns)):
             return None
         return Segment(columns, head["width"], head["facts"])
     except (ValueError, KeyError, TypeError):
         return None
+
+
+def _is_sound(column: Column) -> bool:
+    """Return True if the parts of a column have their types; the file may be from somebody else's archive."""
+    return (
+        isinstance(column.replica, str | None)
+        and isinstance(column.kind, str)
+        and isinstance(column.number, int | None)
+        and isinstance(column.metric, str)
+    )
 
 
 def _add_frame(segment: Segment, payload: bytes) -> None:
@@ -142,10 +155,6 @@ def _add_frame(segment: Segment, payload: bytes) -> None:
     time, seconds = _FRAME.unpack_from(payload)
     if not (math.isfinite(time) and 0 < seconds < math.inf):
         return
-    values = array("f")
-    values.frombytes(payload[_FRAME.size :])
-    if sys.byteorder == "big":
-        values.byteswap()
     segment.times.append(time)
     segment.seconds.append(seconds)
-    segment.values.extend(values)
+    segment.values.frombytes(memoryview(payload)[_FRAME.size :])

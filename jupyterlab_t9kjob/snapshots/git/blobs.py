@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final
 
-from .commits import MOST_SECONDS, start
+from ...core.system.local_git import MOST_SECONDS, start
 
 _MOST_HEADER: Final = 256
 

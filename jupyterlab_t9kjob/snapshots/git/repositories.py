@@ -11,6 +11,7 @@ from ...core.code.git_address import check_address
 from ...core.code.model import DEFAULT_LEAVE_OUT, Commit
 from ...core.running.source import folder_of, inside
 from ...core.spec import JobSpec
+from ...core.system import local_git
 from ...core.system.disk_threads import on_disk
 from .. import diffs
 from ..hashes import ChangedError, HashCache, StoredFile
@@ -160,7 +161,9 @@ def _read(folder: str, here: Path) -> Repository | None:
         worktree = worktree[: -len(below) - 1]
     commit = commits.head_of(top)
     pushed = commit is not None and bool(
-        commits.git(top, "for-each-ref", "--count=1", f"--contains={commit.id}", "--format=%(refname)", "refs/remotes")
+        local_git.git(
+            top, "for-each-ref", "--count=1", f"--contains={commit.id}", "--format=%(refname)", "refs/remotes"
+        )
     )
     return Repository(top, worktree or "/", _address(top, commit), commit, pushed)
 
@@ -169,9 +172,9 @@ def _address(top: Path, commit: Commit | None) -> str | None:
     """Return the address of the branch's remote, or of ``origin``; without user and password of an HTTP address."""
     name = None
     if commit is not None and commit.branch:
-        name = commits.git(top, "config", "--local", "--get", f"branch.{commit.branch}.remote")
+        name = local_git.git(top, "config", "--local", "--get", f"branch.{commit.branch}.remote")
     remote = (name or b"origin").decode("utf-8", "replace").strip()
-    answer = commits.git(top, "config", "--local", "--get", f"remote.{remote}.url")
+    answer = local_git.git(top, "config", "--local", "--get", f"remote.{remote}.url")
     address = (answer or b"").decode("utf-8", "replace").strip()
     if address.startswith(("http://", "https://")):
         try:

@@ -178,9 +178,11 @@ function codeRows(
   );
 }
 
-function sourceText(source: object): string {
-  const { kind, commit, id, url } = source as Record<string, unknown>;
-  return [kind, url, commit ?? id]
-    .filter(part => typeof part === 'string')
-    .join(' ');
+/** Return the code of a job: address and commit of a repository, or folder and content of a snapshot. */
+function sourceText(source: NonNullable<Job['spec']['source']>): string {
+  const [place, version] =
+    source.kind === 'git'
+      ? [source.address, source.commit?.id ?? source.ref]
+      : [source.folder, source.taken?.digest];
+  return version ? `${place} @ ${version.slice(0, 12)}` : place;
 }

@@ -1,5 +1,6 @@
 /** Fields of jobs that filter expressions name, and the search for words. */
 import { TranslationBundle } from '@jupyterlab/translation';
+import { JobState } from '../../api/aliases';
 import { JobSummary } from '../../api/types';
 import { serverNow } from '../../common/clock';
 import { Fields, FieldValue, IField } from '../../common/filter/fields';
@@ -91,19 +92,19 @@ export class WordSearch {
   private _textOf(job: JobSummary): string {
     let text = this._texts.get(job);
     if (text === undefined) {
+      // `join` writes null as an empty text; double spaces do no harm, since single words are searched.
       text = [
         job.name,
         job.display_name,
-        stateWord(stateOf(job), this._trans),
+        this._wordOf(stateOf(job)),
         job.reason?.sentence,
         ownerOf(job),
         this._location(job),
         job.queue,
-        ...job.nodes,
+        job.nodes.join(' '),
         job.sweep?.name,
-        ...Object.values(job.sweep?.values ?? {})
+        job.sweep && Object.values(job.sweep.values).join(' ')
       ]
-        .filter(Boolean)
         .join(' ')
         .toLowerCase();
       this._texts.set(job, text);
@@ -111,5 +112,16 @@ export class WordSearch {
     return text;
   }
 
+  /** Return a state as one word. A translation takes longer than the rest of a job's text. */
+  private _wordOf(state: JobState): string {
+    let word = this._states.get(state);
+    if (word === undefined) {
+      word = stateWord(state, this._trans);
+      this._states.set(state, word);
+    }
+    return word;
+  }
+
+  private readonly _states = new Map<JobState, string>();
   private readonly _texts = new WeakMap<JobSummary, string>();
 }

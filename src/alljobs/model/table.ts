@@ -157,16 +157,20 @@ export class JobTableModel implements IDisposable {
   /** Jobs that the view shows, in order. */
   get shown(): readonly JobSummary[] {
     const { order } = this._view;
+    // Each key that is typed changes the filter, and sorting takes longer than filtering.
     const sorted = this._readShown({
-      jobs: this.known,
+      jobs: this._readSorted({
+        jobs: this.known,
+        order,
+        column:
+          order.key === 'default'
+            ? undefined
+            : [NAME_COLUMN, ...this.allColumns].find(
+                ({ key }) => key === order.key
+              )
+      }),
       view: this._view,
-      filter: this._filter,
-      column:
-        order.key === 'default'
-          ? undefined
-          : [NAME_COLUMN, ...this.allColumns].find(
-              ({ key }) => key === order.key
-            )
+      filter: this._filter
     });
     return this._held === null
       ? sorted
@@ -200,14 +204,14 @@ export class JobTableModel implements IDisposable {
 
   /** Return the number of jobs that a view shows. */
   count(view: IJobsView): number {
+    if (view === this._view) {
+      return this.shown.length;
+    }
     const known = this.known;
     let count = this._counts.get(view);
     if (!count || count.jobs !== known) {
       const tests = testsOf(view, this._testOf(view.filter).test, serverNow());
-      let total = 0;
-      for (const job of known) {
-        total += Number(tests.every(test => test(job)));
-      }
+      const total = known.filter(job => tests.every(test => test(job))).length;
       count = { jobs: known, total };
       this._counts.set(view, count);
     }
@@ -329,17 +333,22 @@ export class JobTableModel implements IDisposable {
   private readonly _readFilter = memoized(
     (of: { text: string; fields: Fields<JobSummary> }) => this._testOf(of.text)
   );
+  private readonly _readSorted = memoized(
+    (of: {
+      jobs: readonly JobSummary[];
+      order: IJobsView['order'];
+      column: IJobColumn | undefined;
+    }): readonly JobSummary[] =>
+      sortJobs(of.jobs, of.column, of.order, serverNow())
+  );
   private readonly _readShown = memoized(
     (of: {
       jobs: readonly JobSummary[];
       view: IJobsView;
       filter: { test: Test | null };
-      column: IJobColumn | undefined;
     }): readonly JobSummary[] => {
-      const now = serverNow();
-      const tests = testsOf(of.view, of.filter.test, now);
-      const found = of.jobs.filter(job => tests.every(test => test(job)));
-      return sortJobs(found, of.column, of.view.order, now);
+      const tests = testsOf(of.view, of.filter.test, serverNow());
+      return of.jobs.filter(job => tests.every(test => test(job)));
     }
   );
   private readonly _readHeld = memoized(

@@ -4,6 +4,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { KeptJob } from '../../api/types';
 import { formatBytes, listed } from '../../common/format';
+import { placesText } from '../../job/confirm';
 import { namedDialog } from '../../shell/dialog';
 import { ERROR_STAYS, notifyError } from '../../shell/notices';
 import { CommandIDs } from '../../tokens';
@@ -115,10 +116,7 @@ export function consequencesOf(
       ? [
           {
             kind: 'lost' as const,
-            text:
-              listed === 1
-                ? trans.__('The job and its place in the list.')
-                : trans.__('The jobs and their places in the list.')
+            text: placesText(listed, trans)
           }
         ]
       : []),

@@ -80,7 +80,6 @@ function Content({
     return (
       <JobsGrid
         model={model}
-        rows={rows}
         actions={actions}
         width={width}
         engines={jobs.engines}

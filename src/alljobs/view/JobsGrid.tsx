@@ -2,9 +2,11 @@
 import * as React from 'react';
 import { JobSummary } from '../../api/types';
 import { WindowedTable } from '../../ui/table/WindowedTable';
+import { IJobColumn } from '../model/columns';
 import { gpusOf } from '../model/facts';
 import { TableRow } from '../model/rows';
 import { JobTableModel } from '../model/table';
+import { GroupKey } from '../model/view';
 import { ICellContext } from './cells';
 import { Head } from './Head';
 import {
@@ -26,7 +28,6 @@ export type IGridActions = IRowActions & IKeyActions;
 
 interface IJobsGridProps extends ICellContext {
   model: JobTableModel;
-  rows: readonly TableRow[];
   actions: IGridActions;
   /** Width of the view in px. */
   width: number;
@@ -34,19 +35,12 @@ interface IJobsGridProps extends ICellContext {
 
 /** A grid of jobs that is one tab stop: arrows move between cells, and keys act on the job of the focused cell. */
 export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
-  const { model, rows, actions, width, engines, hasNamespaces, trans } = props;
+  const { model, actions, engines, hasNamespaces, trans } = props;
   const { shown, selection, view } = model;
+  const { rows, group, columns, width } = useDrawn(model, props.width);
   const hold = React.useCallback(
     (isHeld: boolean) => model.hold(isHeld),
     [model]
-  );
-  const hasGpus = React.useMemo(
-    () => shown.some(job => gpusOf(job) !== null),
-    [shown]
-  );
-  const columns = React.useMemo(
-    () => fittingColumns(model.columns, view.order.key, width, hasGpus),
-    [model.columns, view.order.key, width, hasGpus]
   );
   const em = useFontScale();
   const keys = React.useMemo(() => rows.map(({ key }) => key), [rows]);
@@ -56,7 +50,6 @@ export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
     [rows, em]
   );
   const count = model.selected.length;
-  const { group } = view;
   const widths = columns.map(column => columnWidth(column, width));
   const shared = { columns, actions, engines, hasNamespaces, trans };
   const renderRow = (row: TableRow, index: number): React.JSX.Element => {
@@ -119,10 +112,42 @@ export function JobsGrid(props: IJobsGridProps): React.JSX.Element {
         />
       }
       renderRow={renderRow}
-      rowKeys={jobKeys(model, actions)}
+      rowKeys={jobKeys(model, rows, actions)}
       onHold={hold}
     />
   );
+}
+
+/** Content of the grid. */
+interface IDrawn {
+  rows: readonly TableRow[];
+  group: GroupKey;
+  columns: readonly IJobColumn[];
+  width: number;
+}
+
+/**
+ * Return the content of the grid. It follows the model in a rendering that gives way to input, since a new order
+ * replaces all rows.
+ */
+function useDrawn(
+  { shown, rows, columns: all, view }: JobTableModel,
+  width: number
+): IDrawn {
+  const hasGpus = React.useMemo(
+    () => shown.some(job => gpusOf(job) !== null),
+    [shown]
+  );
+  const columns = React.useMemo(
+    () => fittingColumns(all, view.order.key, width, hasGpus),
+    [all, view.order.key, width, hasGpus]
+  );
+  const { group } = view;
+  const current = React.useMemo(
+    () => ({ rows, group, columns, width }),
+    [rows, group, columns, width]
+  );
+  return React.useDeferredValue(current);
 }
 
 /** Return JupyterLab's font size in relation to the default of 13 px. */

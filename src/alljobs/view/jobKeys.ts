@@ -20,9 +20,14 @@ export interface IKeyActions extends Pick<
 /**
  * Return the keys: Enter opens the job, Space selects it, `C` compares, Delete deletes, and other letters move to the
  * next job whose name begins with them. On the row of a group, Enter folds and Space selects.
+ *
+ * @param rows - The rows that are drawn.
  */
-export function jobKeys(model: JobTableModel, actions: IKeyActions): IRowKeys {
-  const { rows } = model;
+export function jobKeys(
+  model: JobTableModel,
+  rows: readonly TableRow[],
+  actions: IKeyActions
+): IRowKeys {
   return {
     commands: 'c',
     nameOf: index => {

@@ -1,6 +1,9 @@
 /** Keys of a table of named rows. */
 import * as React from 'react';
 
+/** Frames for which a row that was scrolled to is waited for. A slow page needs several until it has drawn it. */
+const MOST_FRAMES = 60;
+
 /** Actions of the keys in a table. */
 export interface IRowKeys {
   /** Letters, in lower case, that are commands. All other letters and digits search for a name. */
@@ -86,9 +89,17 @@ function moveTo(
     return;
   }
   reveal(index);
+  focusRow(index, grid, MOST_FRAMES);
+}
+
+function focusRow(index: number, grid: HTMLElement, frames: number): void {
   requestAnimationFrame(() => {
     const row = grid.querySelector(`tr[data-index="${index}"]`);
-    const cell = row?.querySelectorAll<HTMLElement>('td')[1];
-    (cell?.querySelector<HTMLElement>('button') ?? cell)?.focus();
+    if (row) {
+      const cell = row.querySelectorAll<HTMLElement>('td')[1];
+      (cell?.querySelector<HTMLElement>('button') ?? cell)?.focus();
+    } else if (frames > 1 && grid.isConnected) {
+      focusRow(index, grid, frames - 1);
+    }
   });
 }

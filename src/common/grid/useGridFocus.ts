@@ -4,8 +4,15 @@ import * as React from 'react';
 
 const CELLS = 'th > button, td';
 
-/** Rows that Page Up and Page Down move by: fewer than the hidden rows that the document contains. */
 const PAGE = 15;
+
+/** Number of rows that a key moves by. */
+const ROWS: Partial<Record<string, number>> = {
+  ArrowUp: -1,
+  ArrowDown: 1,
+  PageUp: -PAGE,
+  PageDown: PAGE
+};
 
 interface IGridFocus {
   /** The part of the grid that has the focus; null if the focus is outside. */
@@ -22,11 +29,18 @@ interface IGridFocus {
 
 /**
  * Handle the focus of a grid. The grid is one tab stop. Arrow keys move between cells, Home and End to the ends
- * of a row, and Page Up and Page Down by several rows.
+ * of a row, and Page Up and Page Down by several rows. If rows on the way are not in the document yet, the focus moves on
+ * when they are.
  */
 export function useGridFocus(): IGridFocus {
   const ref = React.useRef<HTMLTableElement>(null);
   const [inside, setInside] = React.useState<IGridFocus['inside']>(null);
+  // Rows that the focus has still to move by.
+  const left = React.useRef(0);
+  React.useEffect(() => {
+    const place = left.current && ref.current && placeIn(ref.current);
+    left.current = place ? moveRows(place, left.current) : 0;
+  });
   React.useEffect(() => {
     // A row that scrolls out of view is removed from the document, and no blur event reports that it lost the
     // focus.
@@ -51,34 +65,75 @@ export function useGridFocus(): IGridFocus {
       }
     },
     onKeyDown: event => {
-      const target = event.target as HTMLElement;
-      const rows = rowsOf(event.currentTarget);
-      const row = rows.findIndex(each => each.contains(target));
-      const cells = row < 0 ? [] : cellsOf(rows[row]);
-      const column = cells.findIndex(cell =>
-        cell.closest('th, td')?.contains(target)
-      );
-      if (column < 0) {
+      const place = placeIn(event.currentTarget);
+      const rows = ROWS[event.key];
+      if (!place) {
         return;
       }
-      const to: Record<string, [number, number]> = {
-        ArrowUp: [row - 1, column],
-        ArrowDown: [row + 1, column],
-        ArrowLeft: [row, column - 1],
-        ArrowRight: [row, column + 1],
-        PageUp: [Math.min(row, Math.max(1, row - PAGE)), column],
-        PageDown: [Math.min(rows.length - 1, row + PAGE), column],
-        Home: [row, 0],
-        End: [row, cells.length - 1]
-      };
-      const place = to[event.key];
-      if (place) {
-        cellAt(rows, ...place)?.focus();
-        event.preventDefault();
+      if (rows !== undefined) {
+        left.current = moveRows(place, left.current + rows);
+      } else {
+        const to: Partial<Record<string, number>> = {
+          ArrowLeft: place.column - 1,
+          ArrowRight: place.column + 1,
+          Home: 0,
+          End: Infinity
+        };
+        const column = to[event.key];
+        if (column === undefined) {
+          return;
+        }
+        left.current = 0;
+        cellAt(place.rows[place.row], column)?.focus();
       }
+      event.preventDefault();
     }
   };
   return { inside, props };
+}
+
+/** A cell that has the focus. */
+interface IPlace {
+  /** Rows in the document, with the head first. */
+  rows: readonly HTMLElement[];
+  row: number;
+  column: number;
+}
+
+/** Return the cell that has the focus; null if none has it. */
+function placeIn(grid: HTMLElement): IPlace | null {
+  const { activeElement } = document;
+  const rows = rowsOf(grid);
+  const row = rows.findIndex(each => each.contains(activeElement));
+  const column =
+    row < 0
+      ? -1
+      : cellsOf(rows[row]).findIndex(cell =>
+          cell.closest('th, td')?.contains(activeElement)
+        );
+  return column < 0 ? null : { rows, row, column };
+}
+
+/**
+ * Move the focus to another row, as far as the rows are in the document.
+ *
+ * @param place - The cell that has the focus.
+ * @param by - Number of rows, negative for upwards. Only a move by one row leads into the head.
+ * @returns The number of rows that the focus has still to move by.
+ */
+function moveRows({ rows, row, column }: IPlace, by: number): number {
+  const last = rows.length - 1;
+  const beyond = rows[by < 0 ? Math.min(1, last) : last];
+  const isCut =
+    row > 0 &&
+    (by < 0 ? beyond.previousElementSibling : beyond.nextElementSibling) !==
+      null;
+  const first = isCut || by < -1 ? Math.min(row, 1) : 0;
+  const to = Math.min(last, Math.max(first, row + by));
+  if (to !== row) {
+    cellAt(rows[to], column)?.focus();
+  }
+  return isCut ? row + by - to : 0;
 }
 
 /** Return the first cell of the first row that the head does not cover. */
@@ -88,7 +143,7 @@ function firstSeen(grid: HTMLElement): HTMLElement | undefined {
   const seen = rows.find(
     row => row.getBoundingClientRect().top >= edge - 1 // positions can be fractions of a pixel
   );
-  return cellAt([seen ?? rows[0]], 0, 0);
+  return cellAt(seen ?? rows[0], 0);
 }
 
 function rowsOf(grid: HTMLElement): HTMLElement[] {
@@ -108,13 +163,11 @@ function isShown(cell: HTMLElement): boolean {
   return display !== 'none';
 }
 
-/** Return a cell by its row and column; the last cell of a row that has fewer cells. */
+/** Return a cell of a row by its column, or the last cell; undefined before the first column. */
 function cellAt(
-  rows: readonly (HTMLElement | undefined)[],
-  row: number,
+  row: HTMLElement | undefined,
   column: number
 ): HTMLElement | undefined {
-  const to = rows[row];
-  const cells = to ? cellsOf(to) : [];
+  const cells = row ? cellsOf(row) : [];
   return cells[Math.min(column, cells.length - 1)];
 }

@@ -1,14 +1,27 @@
 /** React hook that keeps only the visible rows of a long list in the document. */
 
 import * as React from 'react';
-import { offsetsOf, OVERSCAN, windowOf } from './windowing';
+import { offsetsOf, OVERSCAN, sliceOf, windowOf } from './windowing';
 import { useSame } from '../hooks';
 
-/** Number of rows above and below the visible rows that are drawn at once when all visible rows are new. */
-const OVERSCAN_IN_JUMPS = 2;
+/** Number of rows that are drawn before the height of the visible part is known. */
+const FIRST = 2;
 
-/** Time without a jump after which the other rows around the visible ones are drawn, in ms. */
-const REST = 100;
+/** Height of the visible part in px if it cannot be measured, because the list is in a hidden tab. */
+const UNKNOWN_HEIGHT = 2000;
+
+/** Greatest number of new rows that are drawn for a frame. A row of the tables of runs and jobs takes 0.5 to 1.5 ms. */
+const SLICE = 6;
+
+/** Visible part of a list. */
+interface IView {
+  /** Scroll position in px. */
+  top: number;
+  /** Height in px. */
+  height: number;
+  /** False if the height is assumed. */
+  isMeasured: boolean;
+}
 
 /** State of a windowed list, and functions to scroll it. */
 export interface IWindow {
@@ -39,18 +52,26 @@ export function useWindow(
   const [keys, heights] = [useSame(rows), useSame(rowHeights)];
   const ref = React.useRef<HTMLDivElement>(null);
   const anchor = React.useRef<{ key: string; y: number } | null>(null);
-  const [view, setView] = React.useState({ top: 0, height: 2000 });
+  const [view, setView] = React.useState<IView | null>(null);
   const offsets = React.useMemo(() => offsetsOf(heights), [heights]);
   const placed = React.useRef({ keys, offsets, view });
   const drawn = React.useRef<ReadonlySet<string>>(new Set());
-  const [, setRests] = React.useState(0);
+  // True until the next frame once a slice is drawn: a change of the rows may render the list again before that.
+  const isFull = React.useRef(false);
+  const [, setSlices] = React.useState(0);
 
   const read = (): void => {
     const element = ref.current;
     if (element && isSeen(element)) {
       const { scrollTop: top, clientHeight: height } = element;
       setView(known =>
-        known.top === top && known.height === height ? known : { top, height }
+        known?.isMeasured && known.top === top && known.height === height
+          ? known
+          : { top, height, isMeasured: true }
+      );
+    } else {
+      setView(
+        known => known ?? { top: 0, height: UNKNOWN_HEIGHT, isMeasured: false }
       );
     }
   };
@@ -60,6 +81,7 @@ export function useWindow(
     if (!element) {
       return;
     }
+    read();
     const observer = new ResizeObserver(read);
     observer.observe(element);
     return () => observer.disconnect();
@@ -67,13 +89,19 @@ export function useWindow(
 
   React.useLayoutEffect(() => {
     const { current: last } = placed;
-    // Return before reading `scrollTop`, which forces the browser to compute the layout.
+    // Return before reading sizes and positions, which forces the browser to compute the layout.
     if (
       anchor.current &&
       last.keys === keys &&
       last.offsets === offsets &&
       last.view === view
     ) {
+      return;
+    }
+    // At the top, no row above can move the list.
+    if (view?.isMeasured && view.top === 0) {
+      placed.current = { keys, offsets, view };
+      anchor.current = keys.length > 0 ? { key: keys[0], y: 0 } : null;
       return;
     }
     const element = ref.current;
@@ -96,23 +124,38 @@ export function useWindow(
       : null;
   });
 
-  // A jump and a new order replace all rows. One task then draws only the rows that are seen.
+  // A jump and a new order replace all rows, which are drawn in several frames.
   const around = (overscan: number): [number, number] =>
-    windowOf(offsets, view.top, view.height, overscan);
-  const seen = around(0);
-  const isJump =
-    drawn.current.size > 0 && isNew(keys.slice(...seen), drawn.current);
-  const range = around(isJump ? OVERSCAN_IN_JUMPS : OVERSCAN);
+    view
+      ? windowOf(offsets, view.top, view.height, overscan)
+      : [0, Math.min(FIRST, keys.length)];
+  const wanted = around(OVERSCAN);
+  const range = view?.isMeasured
+    ? sliceOf(
+        wanted,
+        around(0),
+        row => drawn.current.has(keys[row]),
+        isFull.current ? 0 : SLICE
+      )
+    : wanted;
+  const isPart = range[0] > wanted[0] || range[1] < wanted[1];
 
   React.useLayoutEffect(() => {
-    drawn.current = new Set(keys.slice(...range));
-  });
-  React.useEffect(() => {
-    if (isJump) {
-      const timer = window.setTimeout(() => setRests(count => count + 1), REST);
-      return () => window.clearTimeout(timer);
+    const current = keys.slice(...range);
+    if (view?.isMeasured && !current.every(key => drawn.current.has(key))) {
+      isFull.current = true;
     }
-    return undefined;
+    drawn.current = new Set(current);
+    if (!isPart && !isFull.current) {
+      return undefined;
+    }
+    const frame = requestAnimationFrame(() => {
+      isFull.current = false;
+      if (isPart) {
+        setSlices(count => count + 1);
+      }
+    });
+    return () => cancelAnimationFrame(frame);
   });
 
   return {
@@ -135,11 +178,6 @@ export function useWindow(
       }
     }
   };
-}
-
-/** Return true if few of some rows are in the document. */
-function isNew(keys: readonly string[], drawn: ReadonlySet<string>): boolean {
-  return 4 * keys.filter(key => drawn.has(key)).length < keys.length;
 }
 
 /** Return true if an element is in a visible tab. In a hidden tab, its height and its scroll position are 0. */

@@ -31,6 +31,43 @@ export function windowOf(
   return [first, Math.min(offsets.length - 1, last)];
 }
 
+/**
+ * Return the part of the wanted rows that is drawn for one frame. It has at most `limit` new rows, and the visible rows come
+ * first: from the upper one, or from the lower one if only that one is in the document already.
+ *
+ * @param wanted - Indices of the first wanted row and, exclusively, of the last one.
+ * @param seen - The same of the visible rows.
+ * @param isDrawn - Returns true if a row is in the document already.
+ * @param limit - Greatest number of new rows.
+ */
+export function sliceOf(
+  wanted: readonly [number, number],
+  seen: readonly [number, number],
+  isDrawn: (index: number) => boolean,
+  limit: number
+): [number, number] {
+  const [top, end] = [
+    Math.max(wanted[0], seen[0]),
+    Math.min(wanted[1], seen[1])
+  ];
+  let left = limit;
+  const isUpwards = end > top && !isDrawn(top) && isDrawn(end - 1);
+  let [first, last] = isUpwards ? [end, end] : [top, top];
+  const takes = (index: number): boolean => isDrawn(index) || left-- > 0;
+  while (isUpwards && first > top && takes(first - 1)) {
+    first--;
+  }
+  for (const to of [end, wanted[1]]) {
+    while (last < to && takes(last)) {
+      last++;
+    }
+  }
+  while (first > wanted[0] && takes(first - 1)) {
+    first--;
+  }
+  return [first, last];
+}
+
 /** Return the index of the row at a vertical position, by bisection. */
 function indexAt(offsets: readonly number[], y: number): number {
   let low = 0;

@@ -11,7 +11,7 @@ import {
 import { XAxis } from '../types';
 import { Range } from './readingLine';
 
-/** Limits of one request. */
+/** Limits of one request. More runs are asked for in several requests. */
 const MOST_RUNS = 100;
 const MOST_METRICS = 50;
 /** Requests for metrics that come into view within this time are one, in ms. */
@@ -147,14 +147,19 @@ export class Curves implements IDisposable {
     const { signal } = this._abort;
     try {
       const request = {
-        ...{ runs: runs.slice(0, MOST_RUNS), metrics, x },
+        ...{ metrics, x },
         width: Math.min(4000, Math.max(1, Math.round(width))),
         ...(range && { first: range[0], last: range[1] })
       };
-      const { curves, left_out: leftOut } = await this._fetch(request, signal);
+      const answers: Answer[] = [];
+      for (let at = 0; at < runs.length; at += MOST_RUNS) {
+        const some = runs.slice(at, at + MOST_RUNS);
+        answers.push(await this._fetch({ ...request, runs: some }, signal));
+      }
       if (signal.aborted) {
         return;
       }
+      const curves = answers.flatMap(answer => answer.curves);
       for (const metric of metrics) {
         this._curves.set(
           metric,
@@ -166,7 +171,7 @@ export class Curves implements IDisposable {
         this._extent = extentOf(this._curves.values());
       }
       this._failure = null;
-      this._leftOut = leftOut;
+      this._leftOut = merged(answers.flatMap(({ left_out }) => left_out));
     } catch (error) {
       if (signal.aborted) {
         return;
@@ -204,4 +209,13 @@ function extentOf(curves: Iterable<readonly Curve[]>): Range | null {
     }
   }
   return first <= last ? [first, last] : null;
+}
+
+/** Join the runs that are left out for the same reason. */
+function merged(leftOut: readonly CurvesLeftOut[]): CurvesLeftOut[] {
+  const runs = new Map<string, string[]>();
+  for (const { problem, runs: more } of leftOut) {
+    runs.set(problem, [...(runs.get(problem) ?? []), ...more]);
+  }
+  return [...runs].map(([problem, all]) => ({ problem, runs: all }));
 }

@@ -2,6 +2,7 @@
 import { Curve } from '../../api/types';
 import { XAxis } from '../types';
 import {
+  firstFrom,
   IPart,
   join,
   partsOf,
@@ -61,8 +62,8 @@ export function drawingOf(lines: readonly ILine[], look: ILook): IDrawing {
   const parts = lines.map(({ curve, origin }) => {
     const whole = look.x === 'step' ? withGaps(curve) : curve;
     return partsOf({
-      x: origin ? whole.x.map(at => at - origin) : whole.x,
-      y: whole.y
+      ...whole,
+      x: origin ? whole.x.map(at => at - origin) : whole.x
     });
   });
   const strokes: IStroke[] = [];
@@ -74,7 +75,10 @@ export function drawingOf(lines: readonly ILine[], look: ILook): IDrawing {
       drawn.push(part);
       if (isSmoothed) {
         strokes.push({ line, isRaw: false });
-        drawn.push({ x: part.x, y: smooth(part.y, look.smoothing) });
+        drawn.push({
+          x: part.x,
+          y: smooth(part.means ?? part.y, look.smoothing)
+        });
       }
     }
   });
@@ -92,52 +96,83 @@ export function spreadOf(
   curves: readonly Curve[],
   points: number
 ): Record<'mean' | 'least' | 'greatest', Curve> | null {
-  const parts = curves.map(partsOf).map(all => all.map(withoutGaps));
-  const ends = parts
+  const runs = curves.map(partsOf).map(parts => parts.map(withoutGaps));
+  const ends = runs
     .flat()
     .flatMap(({ x }) => (x.length ? [x[0], x[x.length - 1]] : []));
   if (ends.length === 0) {
     return null;
   }
   const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  const distance = (last - first) / Math.max(1, points - 1);
   const x: number[] = [];
   const [mean, least, greatest] = [[], [], []] as number[][];
   for (let index = 0; index < points; index++) {
-    const at = first + ((last - first) * index) / Math.max(1, points - 1);
-    const values = parts.flatMap(all => interpolate(all, at) ?? []);
-    if (values.length > 0) {
+    const at = index === points - 1 ? last : first + distance * index;
+    const found = runs.flatMap(parts => around(parts, at, distance) ?? []);
+    if (found.length > 0) {
       x.push(at);
-      mean.push(values.reduce((sum, value) => sum + value, 0) / values.length);
-      least.push(Math.min(...values));
-      greatest.push(Math.max(...values));
+      mean.push(found.reduce((sum, run) => sum + run.mean, 0) / found.length);
+      least.push(Math.min(...found.map(run => run.least)));
+      greatest.push(Math.max(...found.map(run => run.greatest)));
     }
   }
   const curve = (y: number[]): Curve => ({
     ...curves[0],
-    ...{ x, y, count: 0, truncated: false },
+    ...{ x, y, means: null, count: 0, truncated: false },
     not_finite: { count: 0, first_step: null, last_step: null }
   });
   return { mean: curve(mean), least: curve(least), greatest: curve(greatest) };
 }
 
-function withoutGaps({ x, y }: IPart): IPart {
-  const kept = y.flatMap((value, index) => (value === null ? [] : index));
-  return { x: kept.map(at => x[at]), y: kept.map(at => y[at]) };
+/** A part of a curve without gaps. */
+interface IWhole {
+  x: readonly number[];
+  y: readonly number[];
+  means: readonly number[];
 }
 
-/** Return the value of a curve without gaps at a position, between its neighbours; null outside of the curve. */
-function interpolate(parts: readonly IPart[], at: number): number | null {
-  for (const { x, y } of [...parts].reverse()) {
-    const after = x.findIndex(value => value >= at);
-    const right = y[after];
-    const left = y[after - 1];
-    if (after === 0 && x[0] === at) {
-      return right;
-    }
-    if (after > 0 && left != null && right != null) {
-      const width = x[after] - x[after - 1];
-      const share = width > 0 ? (at - x[after - 1]) / width : 1;
-      return left + (right - left) * share;
+function withoutGaps({ x, y, means = y }: IPart): IWhole {
+  const kept = y.flatMap((value, index) =>
+    value === null || means[index] === null ? [] : index
+  );
+  return {
+    x: kept.map(at => x[at]),
+    y: kept.map(at => y[at] as number),
+    means: kept.map(at => means[at] as number)
+  };
+}
+
+/**
+ * Return the mean and the extremes of a run around a position; null outside of its curve.
+ *
+ * @param parts - The parts of its curve.
+ * @param at - The position.
+ * @param distance - Distance from one position to the next one. If it holds several points, the extremes are theirs.
+ */
+function around(
+  parts: readonly IWhole[],
+  at: number,
+  distance: number
+): Record<'mean' | 'least' | 'greatest', number> | null {
+  for (const { x, y, means } of [...parts].reverse()) {
+    const right = firstFrom(x, at);
+    const left = Math.max(0, right - 1);
+    if (right < x.length && (right > 0 || x[0] === at)) {
+      const width = x[right] - x[left];
+      const share = width > 0 ? (at - x[left]) / width : 1;
+      const between = (values: readonly number[]): number =>
+        values[left] + (values[right] - values[left]) * share;
+      const near = y.slice(
+        firstFrom(x, at - distance / 2),
+        firstFrom(x, at + distance / 2)
+      );
+      const values = near.length > 1 ? near : [between(y)];
+      return {
+        mean: between(means),
+        least: Math.min(...values),
+        greatest: Math.max(...values)
+      };
     }
   }
   return null;

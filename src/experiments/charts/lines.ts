@@ -15,38 +15,46 @@ export interface IPart {
   x: readonly number[];
   /** Null is a gap in the line. */
   y: readonly (number | null)[];
+  /** Means of the values for which the points stand, if they stand for several. */
+  means?: readonly (number | null)[];
 }
+
+/** Points of a curve as the server sends them. */
+type Points = Pick<Curve, 'x' | 'y'> & Partial<Pick<Curve, 'means'>>;
 
 /**
  * Add gaps to a curve over steps where the first and the last of the values were that are no finite numbers. The
  * server leaves these values out.
  */
-export function withGaps(curve: Curve): Pick<Curve, 'x' | 'y'> {
+export function withGaps(curve: Curve): Points {
   const { first_step, last_step, count } = curve.not_finite;
   const x = [...curve.x];
   const y = [...curve.y];
+  const means = curve.means && [...curve.means];
   for (const step of count > 0 ? [first_step, last_step].map(finite) : []) {
     const index = step === null ? -1 : x.findIndex(at => at >= step);
     if (step !== null && index > 0 && x[index] > step) {
       x.splice(index, 0, step);
       y.splice(index, 0, 'nan');
+      means?.splice(index, 0, 'nan');
     }
   }
-  return { x, y };
+  return { x, y, means };
 }
 
 /** Return the parts of a curve. Values that are no finite numbers are gaps. */
-export function partsOf({ x, y }: Pick<Curve, 'x' | 'y'>): IPart[] {
-  const parts: { x: number[]; y: (number | null)[] }[] = [];
-  x.forEach((at, index) => {
-    if (index === 0 || at < x[index - 1]) {
-      parts.push({ x: [], y: [] });
-    }
-    const part = parts[parts.length - 1];
-    part.x.push(at);
-    part.y.push(finite(y[index]));
+export function partsOf({ x, y, means }: Points): IPart[] {
+  const begins = x.flatMap((at, index) =>
+    index === 0 || at < x[index - 1] ? index : []
+  );
+  return begins.map((begin, part) => {
+    const end = begins[part + 1];
+    return {
+      x: x.slice(begin, end),
+      y: y.slice(begin, end).map(finite),
+      ...(means && { means: means.slice(begin, end).map(finite) })
+    };
   });
-  return parts;
 }
 
 /**
@@ -135,7 +143,13 @@ function firstOf(x: readonly number[], index: number): number {
  * @param at - The position.
  */
 export function nearest(x: readonly number[], at: number): number {
-  let [low, high] = [0, x.length - 1];
+  const right = Math.min(firstFrom(x, at), x.length - 1);
+  return right > 0 && at - x[right - 1] <= x[right] - at ? right - 1 : right;
+}
+
+/** Return the index of the first of some ascending values from a position on; their number if there is none. */
+export function firstFrom(x: readonly number[], at: number): number {
+  let [low, high] = [0, x.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (x[middle] < at) {
@@ -144,7 +158,7 @@ export function nearest(x: readonly number[], at: number): number {
       high = middle;
     }
   }
-  return low > 0 && at - x[low - 1] <= x[low] - at ? low - 1 : high;
+  return low;
 }
 
 /**

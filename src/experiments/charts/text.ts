@@ -79,7 +79,7 @@ export function leftOutText(
     );
   }
   if (curves.some(({ truncated }) => truncated)) {
-    said.push(trans.__('The curve was not read to its end.'));
+    said.push(trans.__('The curve is not complete.'));
   }
   return sentences(said);
 }

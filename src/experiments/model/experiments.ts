@@ -136,11 +136,14 @@ export class ExperimentsModel implements IDisposable {
   get runs(): readonly RunRow[] {
     const { order } = this._view;
     const columns = [NAME_COLUMN, ...this.allColumns];
+    // Each key that is typed changes the filter, and sorting takes longer than filtering.
     const sorted = this._readRuns({
-      runs: this.known,
-      filter: this.filter,
-      column: columns.find(({ key }) => key === order.key),
-      order
+      runs: this._readSorted({
+        runs: this.known,
+        column: columns.find(({ key }) => key === order.key),
+        order
+      }),
+      filter: this.filter
     });
     const held = this._held;
     return held === null || held === sorted
@@ -315,17 +318,21 @@ export class ExperimentsModel implements IDisposable {
         ? { filter: null, problem: null }
         : this._parse(of.text, of.fields)
   );
-  private readonly _readRuns = memoized(
+  private readonly _readSorted = memoized(
     (of: {
       runs: readonly RunRow[];
-      filter: IFilter<RunRow> | null;
       column: ITableColumn | undefined;
       order: ITableView['order'];
-    }): readonly RunRow[] => {
-      const { filter } = of;
-      const found = filter ? of.runs.filter(filter.matches) : of.runs;
-      return sortRuns(found, of.column, of.order);
-    }
+    }): readonly RunRow[] => sortRuns(of.runs, of.column, of.order)
+  );
+  private readonly _readRuns = memoized(
+    ({
+      runs,
+      filter
+    }: {
+      runs: readonly RunRow[];
+      filter: IFilter<RunRow> | null;
+    }): readonly RunRow[] => (filter ? runs.filter(filter.matches) : runs)
   );
   private readonly _readHeld = memoized(
     (of: {

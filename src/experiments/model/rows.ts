@@ -1,11 +1,15 @@
 /** Rows of the table: runs in order, in groups, with the best values. */
 import { RunRow } from '../../api/types';
 import { CellValue, ITableColumn } from './columns';
+import {
+  collate,
+  compareCodes,
+  CompareTexts,
+  sortKey,
+  textOrder
+} from '../../common/grid/textOrder';
 import { isBetter } from './metrics';
 import { IOrder } from './view';
-
-// The collator is created once: `localeCompare` without one takes about a hundred times as long.
-const COLLATOR = new Intl.Collator(undefined, { numeric: true });
 
 /** A group of runs. */
 export interface IGroup {
@@ -32,10 +36,7 @@ export function sortRuns(
     return [...runs];
   }
   const sign = order.down ? -1 : 1;
-  const values = runs.map(run => column.value(run));
-  const compareTexts = comparator(
-    values.filter((value): value is string => typeof value === 'string')
-  );
+  const { values, compare } = textOrder(runs.map(run => column.value(run)));
   const names = runs.map(nameKey);
   const compareNames = names.includes(null) ? collate : compareCodes;
   return runs
@@ -47,29 +48,11 @@ export function sortRuns(
     }))
     .sort(
       (a, b) =>
-        compareValues(a.value, b.value, sign, compareTexts) ||
+        compareValues(a.value, b.value, sign, compare) ||
         compareNames(a.name, b.name) ||
         a.index - b.index
     )
     .map(({ run }) => run);
-}
-
-type Compare = (a: string, b: string) => number;
-
-const collate: Compare = (a, b) => COLLATOR.compare(a, b);
-const compareCodes: Compare = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
-
-/**
- * Return a text whose code units have the order of another text: without case, and numbers in it by value.
- *
- * The collator takes half a microsecond for a pair, and sorting 10 000 runs compares 130 000 pairs.
- *
- * @returns Null for texts that only the collator can compare.
- */
-function sortKey(text: string): string | null {
-  return /^[ -~]*$/.test(text)
-    ? text.toLowerCase().replace(/\d+/g, digits => digits.padStart(20, '0'))
-    : null;
 }
 
 const NAME_KEYS = new WeakMap<RunRow, string | null>();
@@ -83,25 +66,11 @@ function nameKey(run: RunRow): string | null {
   return key;
 }
 
-/** Return a function that compares some texts. */
-function comparator(texts: readonly string[]): Compare {
-  const keys = new Map<string, string>();
-  for (const text of new Set(texts)) {
-    const key = sortKey(text);
-    if (key === null) {
-      return collate;
-    }
-    keys.set(text, key);
-  }
-  return (a, b) =>
-    a === b ? 0 : compareCodes(keys.get(a) ?? a, keys.get(b) ?? b);
-}
-
 function compareValues(
   a: CellValue,
   b: CellValue,
   sign: number,
-  compareTexts: Compare
+  compareTexts: CompareTexts
 ): number {
   const [isA, isB] = [hasValue(a), hasValue(b)];
   if (!isA || !isB) {
@@ -115,7 +84,7 @@ function compareValues(
   }
   return typeof a === 'string' && typeof b === 'string'
     ? sign * compareTexts(a, b)
-    : sign * COLLATOR.compare(String(a), String(b));
+    : sign * collate(String(a), String(b));
 }
 
 function hasValue(value: CellValue): boolean {

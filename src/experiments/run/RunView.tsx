@@ -1,6 +1,7 @@
 /** Page of a run: header, inner tabs and the current pane. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { sentences } from '../../common/format';
 import { useSignal } from '../../common/hooks';
 import { Banner } from '../../ui/Banner';
 import { LoadState } from '../../ui/LoadState';
@@ -59,6 +60,14 @@ export function RunView(props: IRunViewProps): React.JSX.Element {
           title={trans.__('The files of this run say that it runs.')}
         >
           {row.sentence}
+        </Banner>
+      )}
+      {detail.problems.length > 0 && (
+        <Banner
+          level="warning"
+          title={trans.__('Parts of this run could not be read.')}
+        >
+          {sentences(detail.problems)}
         </Banner>
       )}
       <InnerTabs<RunPane>

@@ -44,7 +44,7 @@ export class RunActions implements ITableActions {
     model.selection = isRange
       ? model.selection.extend(
           run.id,
-          model.runs.map(({ id }) => id)
+          model.rows.flatMap(row => (row.kind === 'run' ? row.run.id : []))
         )
       : model.selection.toggle(run.id);
   };

@@ -1,4 +1,4 @@
-/** Dialogs of the table: tags and notes, names of views, steps. */
+/** Dialogs of the table: tags and notes, steps. */
 import { InputDialog } from '@jupyterlab/apputils';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { RunRow } from '../../api/types';
@@ -62,20 +62,6 @@ export async function askNote(
     okLabel: trans.__('Save')
   });
   return button.accept ? (value ?? '').trim() : null;
-}
-
-/** Let the user name a view. Null if the user cancels. */
-export async function askViewName(
-  name: string,
-  trans: TranslationBundle
-): Promise<string | null> {
-  const { button, value } = await InputDialog.getText({
-    title: trans.__('Save the view'),
-    label: trans.__('Name'),
-    text: name,
-    okLabel: trans.__('Save')
-  });
-  return button.accept ? (value ?? '').trim().slice(0, LONGEST_TAG) : null;
 }
 
 /** Let the user choose the step of a column. Null if the user cancels. */

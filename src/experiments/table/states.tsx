@@ -95,11 +95,19 @@ export function FirstUse({ model, trans }: IStateProps): React.JSX.Element {
 /** Shown if the filter hides all runs: names the condition that excludes them. */
 export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
   const { filter, known, view } = model;
-  const parts = filter?.parts ?? [];
-  const left = (without: IPart<RunRow>): number =>
-    known.filter(run =>
-      parts.every(part => part === without || part.matches(run))
-    ).length;
+  const parts = React.useMemo(
+    () =>
+      (filter?.parts ?? []).map((part, _, all) => ({
+        ...part,
+        sentence: partText(part, known, trans),
+        isExcluding:
+          all.length > 1 &&
+          known.some(run =>
+            all.every(other => other === part || other.matches(run))
+          )
+      })),
+    [filter, known, trans]
+  );
   return (
     <div className="jp-t9k-Runs-nothing" role="status">
       <p>{trans.__('No run of the %1 matches the filter.', known.length)}</p>
@@ -107,8 +115,8 @@ export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
         {parts.length > 1 &&
           parts.map((part, index) => (
             <li key={index} className="jp-t9k-secondary">
-              {partText(part, model, trans)}{' '}
-              {left(part) > 0 && (
+              {part.sentence}{' '}
+              {part.isExcluding && (
                 <LinkButton
                   onClick={() =>
                     model.change({
@@ -125,9 +133,7 @@ export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
             </li>
           ))}
         {parts.length === 1 && (
-          <li className="jp-t9k-secondary">
-            {partText(parts[0], model, trans)}
-          </li>
+          <li className="jp-t9k-secondary">{parts[0].sentence}</li>
         )}
       </ul>
       {view.filter && (
@@ -142,7 +148,7 @@ export function NothingFound({ model, trans }: IStateProps): React.JSX.Element {
 /** Return how many runs match a condition, and the range of its field if none does. */
 function partText(
   { text, matches, field }: IPart<RunRow>,
-  { known }: ExperimentsModel,
+  known: readonly RunRow[],
   trans: TranslationBundle
 ): string {
   const count = known.filter(matches).length;

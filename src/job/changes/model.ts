@@ -41,6 +41,14 @@ export function changesOf(
     optionsOf(spec.args, word)
   );
   const [fields, fieldsNow] = [original, job].map(({ spec }) => fieldsOf(spec));
+  // A job of an earlier version that asked for no kernel does not say which one ran it.
+  const isUnknown = (
+    key: string,
+    ...of: readonly Record<string, string>[]
+  ): boolean =>
+    key === 'runtime.kernel' &&
+    original.engine === job.engine &&
+    of.some(values => !(key in values));
   const rows = (
     before: Record<string, string>,
     now: Record<string, string>,
@@ -49,6 +57,7 @@ export function changesOf(
     [...new Set([...Object.keys(before), ...Object.keys(now)])]
       .filter(
         key =>
+          !isUnknown(key, before, now) &&
           before[key] !== now[key] &&
           before[key]?.split(original.name).join('\0') !==
             now[key]?.split(job.name).join('\0')
@@ -122,7 +131,7 @@ function fieldName(path: string, trans: TranslationBundle): string | null {
     [/^run_policy\.active_deadline_seconds$/, trans.__('Deadline in seconds')],
     [/^scheduling\.queue$/, trans.__('Queue')],
     [/^scheduling\.priority$/, trans.__('Priority')],
-    [/^source\.(commit|id)$/, trans.__('Code')],
+    [/^source\.(commit\.id|taken\.digest)$/, trans.__('Code')],
     [/^replica_specs\[0\]\.replicas$/, trans.__('Replicas')],
     [/^replica_specs\[0\]\.restart_policy$/, trans.__('Restart policy')],
     [

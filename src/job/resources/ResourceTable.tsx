@@ -22,7 +22,6 @@ export function ResourceTable({
       <thead>
         <tr>
           <th>{trans.__('Metric')}</th>
-          <th>{trans.__('Replica')}</th>
           <th>{trans.__('Part')}</th>
           <th data-number>{trans.__('Last')}</th>
           <th data-number>{trans.__('Mean')}</th>
@@ -40,8 +39,7 @@ export function ResourceTable({
             return (
               <tr key={`${row.metric} ${curve.replica} ${curve.number}`}>
                 <th scope="row">{row.title}</th>
-                <td>{curve.replica ?? '–'}</td>
-                <td>{nameOf(curve, trans)}</td>
+                <td>{partOf(curve, view.replicas, trans)}</td>
                 <td data-number>{format(last)}</td>
                 <td data-number>{format(mean)}</td>
                 <td data-number>{format(least)}</td>
@@ -53,6 +51,18 @@ export function ResourceTable({
         )}
       </tbody>
     </table>
+  );
+}
+
+/** Return the name of a curve, after that of its replica if the job has several replicas. */
+function partOf(
+  curve: Curve,
+  replicas: readonly string[],
+  trans: TranslationBundle
+): string {
+  const names = [replicas.length > 1 ? curve.replica : null];
+  return listed(
+    [...new Set([...names, nameOf(curve, trans)])].filter(name => !!name)
   );
 }
 

@@ -17,7 +17,7 @@ import { EmptyState } from '../../ui/EmptyState';
 import { Segments } from '../../ui/Segments';
 import { JobTabModel } from '../model/jobTab';
 import { ResourcesClient } from './client';
-import { Arrangement, arrangementOf } from './layout';
+import { Arrangement, arrangementOf, markersOn } from './layout';
 import { By, ResourcesModel, Span } from './model';
 import { legendOf, nameOf } from './names';
 import { ResourceTable } from './ResourceTable';
@@ -99,10 +99,12 @@ function Content(props: IContentProps): React.JSX.Element {
   const [metric, setMetric] = React.useState('');
   const hasValues = view.rows.some(({ curves }) => curves.length > 0);
   const arrangement = arrangementOf(view);
+  const markers = markersOn(view, resources.markers);
   return (
     <>
       <Toolbar
-        {...{ ...props, arrangement, asTable, setAsTable, metric, setMetric }}
+        {...{ ...props, arrangement, markers }}
+        {...{ asTable, setAsTable, metric, setMetric }}
       />
       <Findings view={view} trans={trans} showTime={props.showTime} />
       {resources.failure && (
@@ -127,10 +129,7 @@ function Content(props: IContentProps): React.JSX.Element {
         ) : asTable ? (
           <ResourceTable view={view} trans={trans} />
         ) : (
-          <Rows
-            {...{ ...props, arrangement, metric }}
-            markers={resources.markers}
-          />
+          <Rows {...{ ...props, arrangement, metric, markers }} />
         )}
         <Footer {...props} />
       </div>
@@ -140,6 +139,7 @@ function Content(props: IContentProps): React.JSX.Element {
 
 interface IToolbarProps extends IContentProps {
   arrangement: Arrangement;
+  markers: readonly LogMarker[];
   asTable: boolean;
   setAsTable(asTable: boolean): void;
   metric: string;
@@ -147,13 +147,22 @@ interface IToolbarProps extends IContentProps {
 }
 
 function Toolbar(props: IToolbarProps): React.JSX.Element {
-  const { view, resources, job, arrangement, asTable, trans } = props;
+  const { view, resources, job, arrangement, markers, asTable, trans } = props;
   const { by, span } = resources;
   const hasGpus = view.rows.some(
     ({ metric, curves }) => metric === 'gpu_use' && curves.length > 0
   );
   const rows = view.rows.filter(({ curves }) => curves.length > 0);
-  const kinds = new Set(resources.markers.map(({ kind }) => kind));
+  const kinds = new Set(markers.map(({ kind }) => kind));
+  const spans: { value: Span; label: string }[] = [
+    { value: 'all', label: trans.__('Whole run') }
+  ];
+  if ((view.last ?? 0) - (view.first ?? 0) > 3600) {
+    spans.unshift({ value: 'hour', label: trans.__('1 h') });
+  }
+  if (isActive(job)) {
+    spans.push({ value: 'live', label: trans.__('Live') });
+  }
   return (
     <div className="jp-t9k-ResourceToolbar">
       <Segments<By>
@@ -171,20 +180,14 @@ function Toolbar(props: IToolbarProps): React.JSX.Element {
           }
         ]}
       />
-      <Segments<Span>
-        aria-label={trans.__('Time')}
-        value={span}
-        onChange={value => resources.choose({ span: value })}
-        segments={[
-          ...((view.last ?? 0) - (view.first ?? 0) > 3600
-            ? [{ value: 'hour' as const, label: trans.__('1 h') }]
-            : []),
-          { value: 'all', label: trans.__('Whole run') },
-          ...(isActive(job)
-            ? [{ value: 'live' as const, label: trans.__('Live') }]
-            : [])
-        ]}
-      />
+      {(spans.length > 1 || span !== 'all') && (
+        <Segments<Span>
+          aria-label={trans.__('Time')}
+          value={span}
+          onChange={value => resources.choose({ span: value })}
+          segments={spans}
+        />
+      )}
       {arrangement === 'replicas' && !asTable && (
         <label className="jp-t9k-ResourceToolbar-metric">
           <span className="jp-t9k-caption">{trans.__('Metric')}</span>

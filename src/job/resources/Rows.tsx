@@ -152,14 +152,20 @@ function Columns(props: IRowsProps): React.JSX.Element {
               </div>
             ) : (
               view.replicas.map(name => (
-                <ChartOf
-                  key={name}
-                  {...{ ...props, row }}
-                  replica={name}
-                  curves={row.curves.filter(({ replica }) => replica === name)}
-                  height={LOW + (isLast ? TIMES : 0)}
-                  hasTimes={isLast}
-                />
+                <div key={name}>
+                  <span className="jp-t9k-ResourceColumns-name jp-t9k-caption">
+                    {name}
+                  </span>
+                  <ChartOf
+                    {...{ ...props, row }}
+                    replica={name}
+                    curves={row.curves.filter(
+                      ({ replica }) => replica === name
+                    )}
+                    height={LOW + (isLast ? TIMES : 0)}
+                    hasTimes={isLast}
+                  />
+                </div>
               ))
             )}
           </div>

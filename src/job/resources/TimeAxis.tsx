@@ -25,7 +25,6 @@ export function TimeAxis(props: ITimeAxisProps): React.JSX.Element {
   const shown = stretches.filter(
     stretch => stretch.first <= last && (stretch.last ?? last) >= first
   );
-  const inside = markers.filter(({ time }) => time >= first && time <= last);
   return (
     <div className="jp-t9k-TimeAxis">
       <ul
@@ -51,7 +50,7 @@ export function TimeAxis(props: ITimeAxisProps): React.JSX.Element {
         })}
       </ul>
       <ul className="jp-t9k-TimeAxis-markers" aria-label={trans.__('Log')}>
-        {inside.map(marker => (
+        {markers.map(marker => (
           <li
             key={`${marker.stream} ${marker.offset}`}
             style={{ left: `${place(marker.time)}%` }}

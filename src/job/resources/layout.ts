@@ -1,5 +1,5 @@
 /** Arrangement of the charts: rows are metrics, columns are replicas. */
-import { Replica, ResourceRow, ResourceView } from '../../api/types';
+import { LogMarker, Replica, ResourceRow, ResourceView } from '../../api/types';
 import { formatClock } from '../../common/format';
 
 /** A curve of an answer. */
@@ -63,6 +63,19 @@ export function extentOf(view: ResourceView): readonly [number, number] {
   const first = times[0] ?? view.first ?? 0;
   const last = times[times.length - 1] ?? view.last ?? first;
   return first < last ? [first, last] : [first - 1, last + 1];
+}
+
+/**
+ * Return the markers on the axis of time. A job that fails writes its last error after its last sample: markers up to
+ * two samples later are at the end of the axis.
+ */
+export function markersOn(
+  view: ResourceView,
+  markers: readonly LogMarker[]
+): LogMarker[] {
+  const [first, last] = extentOf(view);
+  const end = last + 2 * (view.interval ?? 0);
+  return markers.filter(({ time }) => time >= first && time <= end);
 }
 
 /** A line that no value may exceed, or that is reserved. */

@@ -74,6 +74,9 @@ export class ResourcesModel implements IDisposable {
     if (isActive === this._isActive && canGrow === this._canGrow) {
       return;
     }
+    if (this._canGrow && !canGrow) {
+      this._markersAt = -Infinity; // the error that ended the job has one
+    }
     this._isActive = isActive;
     this._canGrow = canGrow;
     this._restart();

@@ -28,7 +28,11 @@ export function factsOf(row: ResourceRow, trans: TranslationBundle): string[] {
     : facts;
 }
 
-/** Return the entries of the legend: the names of the curves by the number of their colour. */
+/**
+ * Return the entries of the legend: the names of the curves by the number of their colour.
+ *
+ * @param perReplica - True if each replica has charts of its own, which have its name.
+ */
 export function legendOf(
   view: ResourceView,
   perReplica: boolean,
@@ -43,8 +47,10 @@ export function legendOf(
       const at = perReplica ? within : index;
       names[at] ??= [];
       const name = nameOf(curve, trans);
-      const isSum = curve.part === 'job' && row.curves.length === 1;
-      if (!names[at].includes(name) && !isSum) {
+      const isClear =
+        (curve.part === 'job' && row.curves.length === 1) ||
+        (curve.part === 'replica' && perReplica);
+      if (!names[at].includes(name) && !isClear) {
         names[at].push(name);
       }
     });

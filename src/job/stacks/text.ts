@@ -59,7 +59,7 @@ export function foldText({ frames }: IRun, trans: TranslationBundle): string {
   );
 }
 
-/** Return where the ranks of a group run: “Ranks 0, 1, 2 on worker-0”, or the process of a single one. */
+/** Return where the ranks of a group run: “Ranks 0, 1 on worker-0; 2, 3 on worker-1”, or the process of a single one. */
 export function membersText(
   { members }: StackGroup,
   trans: TranslationBundle
@@ -75,8 +75,8 @@ export function membersText(
   }
   return [...replicas]
     .slice(0, 4)
-    .map(([replica, several]) =>
-      trans.__('%1 on %2', ranksText(several, trans), replica)
+    .map(([replica, several], index) =>
+      trans.__('%1 on %2', ranksText(several, index === 0, trans), replica)
     )
     .concat(replicas.size > 4 ? ['…'] : [])
     .join(trans.__('; '));
@@ -84,6 +84,7 @@ export function membersText(
 
 function ranksText(
   members: readonly StackMember[],
+  isFirst: boolean,
   trans: TranslationBundle
 ): string {
   const ranks = members
@@ -93,9 +94,7 @@ function ranksText(
     return trans._n('%1 process', '%1 processes', members.length);
   }
   const named = rankList(ranks);
-  return ranks.length === 1
-    ? trans.__('Rank %1', named)
-    : trans.__('Ranks %1', named);
+  return isFirst ? trans.__('Ranks %1', named) : named;
 }
 
 /** Return the numbers of ranks with commas; an ellipsis stands for those beyond the first 16. */

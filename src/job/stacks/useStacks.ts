@@ -19,15 +19,27 @@ export interface IStacks {
 export function useStacks(model: JobTabModel, job: Job): IStacks {
   const [list, setList] = React.useState<StackList | null>(null);
   const [error, setError] = React.useState<ApiError | null>(null);
+  const [readError, setReadError] = React.useState<ApiError | null>(null);
   const [taking, setTaking] = React.useState(false);
   const { isVisible } = model;
   const { api } = model.jobs;
   const { id } = job;
-  const read = React.useCallback(() => api.stacks(id).then(setList), [api, id]);
+  const reads = React.useRef(0);
+  const read = React.useCallback(async () => {
+    const number = ++reads.current;
+    const found = await api.stacks(id);
+    // An answer of an earlier request may come later.
+    if (number === reads.current) {
+      setList(found);
+    }
+  }, [api, id]);
   const news = JSON.stringify([job.phase, job.replicas_running, job.stalled]);
   React.useEffect(() => {
     if (isVisible) {
-      read().catch((problem: unknown) => setError(expectApiError(problem)));
+      read().then(
+        () => setReadError(null),
+        (problem: unknown) => setReadError(expectApiError(problem))
+      );
     }
   }, [read, news, isVisible]);
   const take = (native: boolean): void => {
@@ -39,5 +51,5 @@ export function useStacks(model: JobTabModel, job: Job): IStacks {
       .catch((problem: unknown) => setError(expectApiError(problem)))
       .finally(() => setTaking(false));
   };
-  return { list, error, taking, take };
+  return { list, error: error ?? readError, taking, take };
 }

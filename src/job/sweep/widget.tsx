@@ -20,11 +20,16 @@ export class ResultsWidget extends PageWidget<ResultsModel> {
     private readonly _trans: TranslationBundle
   ) {
     const model = new ResultsModel(jobs, id);
-    const name = model.jobs[0]?.sweep?.name ?? id;
-    const label = _trans.__('Sweep %1', name);
-    super(model, { className: 'jp-t9k-NodesTab', label });
-    this.id = `t9kjob-sweep-${id}`;
-    this.title.closable = true;
+    super(model, { className: 'jp-t9k-NodesTab', label: '' });
+    this._entitle();
+    // A restored tab may be older than the list of jobs, which has the name.
+    model.changed.connect(this._entitle, this);
+  }
+
+  private _entitle(): void {
+    const { jobs, id } = this.model;
+    const name = jobs[0]?.sweep?.name ?? id;
+    this.title.label = this._trans.__('Sweep %1', name);
   }
 
   protected override render(): React.JSX.Element {

@@ -194,7 +194,12 @@ function useCode(code: ICodeReader): [JobCode | null, ApiError | null] {
     }
     let current = true;
     code.read().then(
-      answer => current && setFound(answer),
+      answer => {
+        if (current) {
+          setFound(answer);
+          setFailure(null);
+        }
+      },
       (error: unknown) => current && setFailure(expectApiError(error))
     );
     return () => {

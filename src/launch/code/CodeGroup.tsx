@@ -94,7 +94,7 @@ function useKinds(
       return {
         kind,
         folder:
-          folderOf(entrypoint.kind, entrypoint.value) ?? working_dir ?? '/',
+          folderOf(entrypoint.kind, entrypoint.value) || working_dir || '/',
         leave_out: [...LEAVE_OUT],
         taken: null
       };

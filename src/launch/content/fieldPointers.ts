@@ -2,7 +2,7 @@
 import { ScriptOption } from '../../api/types';
 import { ILaunchForm, isEnvName, isMount, MORE } from './form';
 import { NO_SWEEP, sweptKeys } from './sweep';
-import { composeArgs } from './composeArgs';
+import { composeArgs } from './args/composeArgs';
 
 /**
  * Return the form's field for a field that the server names.

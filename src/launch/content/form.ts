@@ -1,15 +1,19 @@
 /** The content of a launch form as plain values, and the specification that they describe. */
 import { CodeSource } from '../../api/aliases';
-import { UUID } from '@lumino/coreutils';
+import { JSONExt, UUID } from '@lumino/coreutils';
 import { ENV_NAME_PATTERN } from '../../api/constants';
 import { EnvVar, JobSpec, ScriptOption } from '../../api/types';
-import { composeArgs } from './composeArgs';
-import { OptionValues, parseArgs } from './scriptOptions';
+import { composeArgs } from './args/composeArgs';
+import { parseArgs } from './args/parseArgs';
+import { optionKey, OptionValues } from './scriptOptions';
 import { ISweepForm } from './sweep';
 import { joinWords, splitWords } from '../../common/shellWords';
 
 /** Name of the field “More arguments”. */
 export const MORE = '/args';
+
+/** Fields other than those of options and of the sweep that the form has at each engine. */
+const COMMON_FIELDS = ['/name', '/entrypoint/value'];
 
 /** Return true if a name is valid for an environment variable. */
 export function isEnvName(name: string): boolean {
@@ -93,6 +97,45 @@ export function splitArgs(
 ): Pick<ILaunchForm, 'values' | 'more' | 'moreWords'> {
   const { values, more } = parseArgs(args, options);
   return { values, more: joinWords(more), moreWords: more };
+}
+
+/** Return the form with other arguments. A text of “More arguments” whose quote is open stays if its words do. */
+export function withArgs(
+  form: ILaunchForm,
+  args: readonly string[],
+  options: readonly ScriptOption[]
+): ILaunchForm {
+  const split = splitArgs(args, options);
+  const isOpen =
+    splitWords(form.more).words === null &&
+    JSONExt.deepEqual(split.moreWords, form.moreWords);
+  return { ...form, ...split, ...(isOpen && { more: form.more }) };
+}
+
+/**
+ * Return the form that shows a specification at another engine.
+ *
+ * It keeps what the specification can't contain and each engine has: the sweep, and invalid texts of the name, the
+ * entrypoint and the arguments.
+ *
+ * @param before - The form at the engine that it comes from.
+ */
+export function movedForm(
+  before: ILaunchForm,
+  spec: JobSpec,
+  options: readonly ScriptOption[]
+): ILaunchForm {
+  const { more, moreWords, sweep } = before;
+  const common = new Set([...COMMON_FIELDS, ...options.map(optionKey)]);
+  const drafts = Object.entries(before.drafts).filter(
+    ([field]) => common.has(field) || field.startsWith('/sweep/')
+  );
+  const form = { ...formOf(spec, options), more, moreWords };
+  return {
+    ...withArgs(form, spec.args, options),
+    drafts: Object.fromEntries(drafts),
+    sweep
+  };
 }
 
 /** Return the specification that a form describes, without incomplete rows. */

@@ -134,9 +134,11 @@ function moveLogDirs(
   };
 }
 
-/** Return a job's working directory; the default is the folder of its file. */
+/** Return a job's working directory: by default the folder of its file; null for the image's, which is not known. */
 function directoryOf({ working_dir, entrypoint }: JobSpec): string | null {
-  return working_dir || folderOf(entrypoint.kind, entrypoint.value);
+  return working_dir === null
+    ? folderOf(entrypoint.kind, entrypoint.value)
+    : working_dir || null;
 }
 
 /** Return the absolute path for a path in a directory; null if the path is empty or the directory is not known. */

@@ -1,21 +1,12 @@
-/** The options of a script's parser as fields, and a job's arguments as their values. */
+/** The options of a script's parser as fields, and their values. */
 import { ScriptOption } from '../../api/types';
-import { joinWords, splitWords } from '../../common/shellWords';
+import { splitWords } from '../../common/shellWords';
 
 /** Value of an option: a boolean for a flag, else a text. The items of a list are quoted as in a shell. */
 export type OptionValue = string | boolean;
 
 /** Values by `optionKey`. Options without an entry have their default. */
 export type OptionValues = Readonly<Record<string, OptionValue>>;
-
-/** An option that was found in the arguments. */
-interface ITakenOption {
-  /** Its `optionKey`. */
-  key: string;
-  value: OptionValue;
-  /** Index after its last argument. */
-  end: number;
-}
 
 /** Return the key of an option: its first flag, or the destination of a positional argument, after its subcommand. */
 export function optionKey(option: ScriptOption): string {
@@ -63,7 +54,7 @@ function commandChoice(
 }
 
 /** Return the names of a subcommand and of those around it, separated by spaces. */
-function commandPath(choice: ScriptOption, value: string): string {
+export function commandPath(choice: ScriptOption, value: string): string {
   return choice.command === null ? value : `${choice.command} ${value}`;
 }
 
@@ -82,6 +73,13 @@ export function defaultValue(option: ScriptOption): OptionValue | null {
 export function isChanged(option: ScriptOption, values: OptionValues): boolean {
   const key = optionKey(option);
   return key in values && values[key] !== defaultValue(option);
+}
+
+/** Return true if the arguments contain an option: it is required and has a value, or its value is not the default. */
+export function isGiven(option: ScriptOption, values: OptionValues): boolean {
+  return option.required
+    ? optionKey(option) in values
+    : isChanged(option, values);
 }
 
 /**
@@ -117,156 +115,9 @@ function isValueOf(kind: ScriptOption['kind'], text: string): boolean {
   }
 }
 
-/**
- * Split arguments into values of known options and remaining arguments, as argparse does.
- *
- * Repeated options and values that a field can't show stay in the remaining arguments, so no argument is lost. A
- * subcommand that follows such arguments stays there too: it must not move before them.
- */
-export function parseArgs(
-  args: readonly string[],
-  options: readonly ScriptOption[]
-): { values: Record<string, OptionValue>; more: string[] } {
-  const values: Record<string, OptionValue> = {};
-  const more: string[] = [];
-  let command: string | null = null;
-  let known = options.filter(option => option.command === command);
-  let positionals = known.filter(option => !option.flags.length);
-  let i = 0;
-  let moreEnd = 0; // the index after the last word that went to `more`
-  while (i < args.length) {
-    const arg = args[i];
-    if (arg === '--') {
-      more.push(...args.slice(i));
-      break;
-    }
-    const taken = takeOption(args, i, known);
-    const [next] = positionals;
-    if (more.length && next?.is_command && next.choices.includes(arg)) {
-      more.push(...args.slice(i));
-      break;
-    }
-    if (!taken && !isFlag(arg)) {
-      // After an unknown flag, the word may be the value of that flag.
-      const option =
-        more.length && moreEnd === i ? undefined : positionals.shift();
-      if (option?.is_command && option.choices.includes(arg)) {
-        values[optionKey(option)] = arg;
-        const path = commandPath(option, arg);
-        command = path;
-        known = options.filter(one => one.command === path);
-        positionals = known.filter(one => !one.flags.length);
-      } else if (option?.kind === 'list') {
-        const end = itemsEnd(args, i, option);
-        values[optionKey(option)] = joinWords(args.slice(i, end));
-        i = end;
-        continue;
-      } else if (option && !option.is_command && arg) {
-        values[optionKey(option)] = arg;
-      } else {
-        more.push(arg);
-        moreEnd = i + 1;
-      }
-      i += 1;
-      continue;
-    }
-    if (taken && !(taken.key in values)) {
-      values[taken.key] = taken.value;
-    } else {
-      moreEnd = taken?.end ?? i + 1;
-      more.push(...args.slice(i, moreEnd));
-    }
-    i = taken?.end ?? i + 1;
-  }
-  return { values, more };
-}
-
-/**
- * Return the option at an index of the arguments with its value; null if it is not a known option or has no value.
- *
- * @param start - Index of the flag.
- * @returns `end` is the index after the option's last argument.
- */
-function takeOption(
-  args: readonly string[],
-  start: number,
-  options: readonly ScriptOption[]
-): ITakenOption | null {
-  const [, name, attached] = /^([^=]+)(?:=([^]*))?$/.exec(args[start]) ?? [];
-  const option = options.find(({ flags }) => flags.includes(name));
-  if (!option) {
-    const off = options.find(({ off_flag }) => off_flag === args[start]);
-    return off ? { key: optionKey(off), value: false, end: start + 1 } : null;
-  }
-  const key = optionKey(option);
-  if (option.syntax !== 'separate') {
-    return attached ? takeAttached(option, attached, start) : null;
-  }
-  if (option.kind === 'flag') {
-    return takeFlag(option, attached, args[start + 1], start);
-  }
-  if (option.kind === 'list') {
-    const end =
-      attached === undefined ? itemsEnd(args, start + 1, option) : start + 1;
-    const items =
-      attached === undefined ? args.slice(start + 1, end) : [attached];
-    return items.length ? { key, value: joinWords(items), end } : null;
-  }
-  const value = attached ?? args[start + 1];
-  const isValue = attached !== undefined || (value && !isFlag(value));
-  return isValue && value
-    ? { key, value, end: attached === undefined ? start + 2 : start + 1 }
-    : null;
-}
-
-/** Return the index after the items of a list that begin at an index. */
-function itemsEnd(
-  args: readonly string[],
-  start: number,
-  { items }: ScriptOption
-): number {
-  const last = Math.min(args.length, start + (items ?? args.length));
-  let end = start;
-  while (end < last && !isFlag(args[end])) {
-    end += 1;
-  }
-  return end;
-}
-
-/** Return the value of an option that is given as `--x=value` or `x=value`; null if it is not valid for the option. */
-function takeAttached(
-  option: ScriptOption,
-  text: string,
-  start: number
-): ITakenOption | null {
-  const value = option.kind === 'flag' ? truthValue(text) : text;
-  return value === null
-    ? null
-    : { key: optionKey(option), value, end: start + 1 };
-}
-
-/** Return the value of a flag, which may be followed by True or False if its value is optional. */
-function takeFlag(
-  option: ScriptOption,
-  attached: string | undefined,
-  next: string | undefined,
-  start: number
-): ITakenOption | null {
-  const key = optionKey(option);
-  const given =
-    option.value_optional && option.off_flag !== null
-      ? truthValue(attached ?? next ?? '')
-      : null;
-  if (given !== null) {
-    return { key, value: given, end: start + (attached === undefined ? 2 : 1) };
-  }
-  return attached === undefined ? { key, value: true, end: start + 1 } : null;
-}
-
-/** Return the boolean that Python's `True` or `False` stands for, in any case; null for other texts. */
-function truthValue(text: string): boolean | null {
-  const word = text.toLowerCase();
-  return word === 'true' ? true : word === 'false' ? false : null;
+/** Return true if an option is a positional argument; the choice of the subcommand is one. */
+export function isPositional(option: ScriptOption): boolean {
+  return option.flags.length === 0;
 }
 
 /** Return true if a word is a flag for argparse. Negative numbers and `-` are values. */

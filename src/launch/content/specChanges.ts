@@ -41,3 +41,26 @@ export function valuesAt(
     ])
   );
 }
+
+/**
+ * Return true if a field has the same value in two specifications.
+ *
+ * @param pointer - JSON pointer of the field, as the server names it.
+ */
+export function isSameField(
+  pointer: string,
+  before: JobSpec,
+  after: JobSpec
+): boolean {
+  const keys = pointer
+    .replace(/^\/spec(?=\/|$)/, '')
+    .split('/')
+    .slice(1);
+  const at = (spec: JobSpec): unknown =>
+    keys.reduce<unknown>(
+      (value, key) =>
+        (value as Record<string, unknown> | null | undefined)?.[key],
+      spec
+    );
+  return JSON.stringify(at(before)) === JSON.stringify(at(after));
+}

@@ -23,19 +23,22 @@ export function FinishedFields(): React.JSX.Element {
 function CleanUpField(): React.JSX.Element {
   const { model, trans } = useLaunch();
   const field = '/run_policy/clean_up';
+  const can = useModel(now => now.can('clean_up'));
   const chosen = useModel(({ form }) => form.spec.run_policy.clean_up);
   return (
     <Row
       field={field}
       caption={
-        chosen === 'All'
+        can.reason ??
+        (chosen === 'All'
           ? trans.__('Files on the pods’ own disks are deleted as well.')
-          : null
+          : null)
       }
     >
       <Select
         {...useField(field)}
         value={chosen}
+        disabled={!can.supported && chosen === 'Unfinished'}
         onChange={event => {
           const clean_up = event.target.value as CleanUp;
           const { run_policy } = model.form.spec;

@@ -12,22 +12,13 @@ import {
   optionName,
   OptionValue
 } from '../content/scriptOptions';
-import {
-  canSweep,
-  isRange,
-  isSeveral,
-  quoteItem,
-  splitsAtCommas
-} from '../content/sweep';
+import { canSweep, isRange, quoteItem, splitsAtCommas } from '../content/sweep';
 import { useGrowing } from '../../common/hooks';
 import { IconButton, LinkButton } from '../../ui/Buttons';
 import { useLaunch, useModel } from '../parts/context';
 import { chooseRows } from '../parts/rows';
-import { FieldErrors, useField, useFieldId } from '../parts/Row';
-import { Select } from '../parts/choices';
-import { Spinner } from '../parts/NumberField';
-import { TextField } from '../parts/TextField';
-import { ValuesField } from '../parts/ValuesField';
+import { FieldErrors, useFieldId } from '../parts/Row';
+import { OptionControl } from './options/OptionControl';
 import { sentences } from '../../common/format';
 
 /** Number of rows that are rendered with the form: more than a screen shows. */
@@ -35,7 +26,9 @@ const FIRST_ROWS = 40;
 /** Number of rows from which the small buttons of a row are drawn only while the row is pointed at or focused. */
 const MANY_ROWS = 100;
 /** Number of rows that are rendered in one task afterwards. */
-const MORE_ROWS = 8;
+const MORE_ROWS = 20;
+/** Number of rows that the browser lays out and paints together, or leaves out because they are out of view. */
+const BLOCK_ROWS = 10;
 
 /** One field per option of the script; nothing if the script has none. */
 export function OptionFields(): React.JSX.Element | null {
@@ -77,6 +70,8 @@ export function OptionFields(): React.JSX.Element | null {
   }
   // Options with a check stay visible when the user hides unchanged options.
   const shown = changedOnly ? options.filter(isWanted) : options;
+  const blocks = blocksOf(shown.slice(0, rendered));
+  const many = options.length >= MANY_ROWS;
   const widest = Math.max(...options.map(option => optionName(option).length));
   const id = `${prefix}options`;
   return (
@@ -84,7 +79,7 @@ export function OptionFields(): React.JSX.Element | null {
       role="group"
       aria-labelledby={id}
       className="jp-t9k-Launch-options"
-      data-many={options.length >= MANY_ROWS || undefined}
+      data-many={many || undefined}
       style={{ '--jp-t9k-widest': widest } as React.CSSProperties}
     >
       <div className="jp-t9k-Launch-optionsHead">
@@ -110,19 +105,40 @@ export function OptionFields(): React.JSX.Element | null {
           {trans.__('Changed only')}
         </label>
       </div>
-      {shown.slice(0, rendered).map((option, index) => (
-        <React.Fragment key={optionKey(option)}>
-          {option.group && option.group !== shown[index - 1]?.group && (
-            <h5 className="jp-t9k-Launch-optionsGroup">{option.group}</h5>
-          )}
-          <OptionRow
-            option={option}
-            changed={changed.includes(optionKey(option))}
-          />
-        </React.Fragment>
+      {blocks.map((block, number) => (
+        <div
+          key={number}
+          className="jp-t9k-Launch-optionsBlock"
+          style={{ '--jp-t9k-rows': block.length } as React.CSSProperties}
+        >
+          {block.map((option, index) => {
+            const before = shown[number * BLOCK_ROWS + index - 1];
+            return (
+              <React.Fragment key={optionKey(option)}>
+                {option.group && option.group !== before?.group && (
+                  <h5 className="jp-t9k-Launch-optionsGroup">{option.group}</h5>
+                )}
+                <OptionRow
+                  option={option}
+                  changed={changed.includes(optionKey(option))}
+                  many={many}
+                />
+              </React.Fragment>
+            );
+          })}
+        </div>
       ))}
     </div>
   );
+}
+
+/** Return the options in blocks of `BLOCK_ROWS`. */
+function blocksOf(options: readonly ScriptOption[]): ScriptOption[][] {
+  const blocks: ScriptOption[][] = [];
+  for (let start = 0; start < options.length; start += BLOCK_ROWS) {
+    blocks.push(options.slice(start, start + BLOCK_ROWS));
+  }
+  return blocks;
 }
 
 /** Properties of the row of an option. */
@@ -130,10 +146,15 @@ interface IOptionRowProps {
   option: ScriptOption;
   /** True if the value differs from the default. */
   changed: boolean;
+  /** True if the form has so many rows that the small buttons are drawn when the row is first pointed at or focused. */
+  many: boolean;
 }
 
-const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
+const OptionRow = React.memo(({ option, changed, many }: IOptionRowProps) => {
   const { model, trans } = useLaunch();
+  const [isUsed, setUsed] = React.useState(false);
+  const bare = many && !isUsed;
+  const use = (): void => setUsed(true);
   const key = optionKey(option);
   const id = useFieldId(key);
   const { isSwept, count, original } = useModel(now => ({
@@ -156,7 +177,12 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
       : '';
   const facts = optionFacts(option, trans);
   return (
-    <div className="jp-t9k-Launch-option" data-changed={changed || isSwept}>
+    <div
+      className="jp-t9k-Launch-option"
+      data-changed={changed || isSwept}
+      onPointerEnter={use}
+      onFocus={use}
+    >
       <label
         htmlFor={id}
         title={[option.command, option.flags.join(', ') || option.dest]
@@ -180,6 +206,7 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
       >
         <OptionControl
           option={option}
+          bare={bare}
           onChange={value => model.setOption(option, value)}
         />
       </span>
@@ -206,7 +233,7 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
       <span className="jp-t9k-Launch-optionActions">
         {!isSwept && canSweep(option) && (
           <IconButton
-            icon={addIcon}
+            icon={bare ? null : addIcon}
             data-several
             label={trans.__('Enter several values of %1', key)}
             onClick={() => {
@@ -240,126 +267,6 @@ const OptionRow = React.memo(({ option, changed }: IOptionRowProps) => {
   );
 });
 OptionRow.displayName = 'OptionRow';
-
-/** Properties of the control of an option. */
-interface IOptionControlProps {
-  option: ScriptOption;
-  onChange(value: OptionValue | null): void;
-}
-
-/** The control of an option: a field for several values in a sweep, else a field for one value. */
-function OptionControl(props: IOptionControlProps): React.JSX.Element {
-  const { option } = props;
-  const { model } = useLaunch();
-  const key = optionKey(option);
-  const text = useModel(({ sweep }) => sweep.values[key] ?? null);
-  const id = useFieldId(key);
-  const [isNew, setNew] = React.useState(false);
-  // The control was replaced while the user typed, so its successor gets the focus.
-  React.useEffect(() => {
-    if (isNew) {
-      document.getElementById(id)?.focus();
-      setNew(false);
-    }
-  }, [isNew, id]);
-  if (text !== null) {
-    return (
-      <ValuesField
-        field={key}
-        text={text}
-        choices={option.choices}
-        onChange={next => model.setValues(option, next)}
-        onLeave={next => isSeveral(next) || model.setValues(option, null)}
-      />
-    );
-  }
-  return (
-    <ValueControl
-      {...props}
-      onChange={value => {
-        if (
-          typeof value === 'string' &&
-          value.includes(',') &&
-          splitsAtCommas(option)
-        ) {
-          setNew(true);
-          model.setValues(option, value);
-        } else {
-          props.onChange(value);
-        }
-      }}
-    />
-  );
-}
-
-/** The control for an option's kind: a checkbox, a list, a number or a text. */
-function ValueControl({
-  option,
-  onChange
-}: IOptionControlProps): React.JSX.Element {
-  const { trans } = useLaunch();
-  const key = optionKey(option);
-  const field = useField(key);
-  const given = useModel(({ form }) => form.values[key] ?? null);
-  const value = given ?? defaultValue(option);
-  const text = typeof value === 'string' ? value : '';
-  const empty = option.required ? trans.__('needed') : trans.__('not set');
-  if (option.kind === 'flag') {
-    return (
-      <input
-        type="checkbox"
-        {...field}
-        checked={value === true}
-        onChange={event => {
-          const { checked } = event.target;
-          const unset = !checked && defaultValue(option) === null;
-          onChange(unset ? null : checked);
-        }}
-      />
-    );
-  }
-  const offered =
-    option.kind === 'boolean' ? ['True', 'False'] : option.choices;
-  if (offered.length && option.kind !== 'list') {
-    const choices = offered.includes(text) ? offered : [text, ...offered];
-    return (
-      <Select
-        {...field}
-        value={text}
-        onChange={event => onChange(event.target.value || null)}
-      >
-        {choices.map(choice => (
-          <option key={choice} value={choice}>
-            {choice || empty}
-          </option>
-        ))}
-      </Select>
-    );
-  }
-  if (option.kind === 'int') {
-    return (
-      <Spinner
-        {...field}
-        data-code
-        text={text}
-        placeholder={empty}
-        aria-required={option.required || undefined}
-        onChange={next => onChange(next || null)}
-      />
-    );
-  }
-  return (
-    <TextField
-      code
-      field={key}
-      value={text}
-      title={text}
-      placeholder={empty}
-      aria-required={option.required || undefined}
-      onChange={next => onChange(next || null)}
-    />
-  );
-}
 
 /** Return sentences about an option that its help does not say. */
 function optionFacts(option: ScriptOption, trans: TranslationBundle): string[] {

@@ -155,7 +155,11 @@ function WorkingDirectoryField(): React.JSX.Element {
       <PathField
         field="/working_dir"
         path={directory ?? ''}
-        placeholder={trans.__('the folder of the script')}
+        placeholder={
+          directory === ''
+            ? trans.__('that of the image')
+            : trans.__('the folder of the script')
+        }
         onChange={path => model.setWorkingDir(path || null)}
       />
       {root !== null && !isFixed && (

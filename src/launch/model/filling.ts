@@ -2,13 +2,11 @@
 import { EngineName } from '../../api/aliases';
 import { NOTEBOOK_CELLS_OPTION } from '../../api/constants';
 import { ApiError, expectApiError } from '../../api/errors';
-import { EngineInfo, JobSpec, Prefill } from '../../api/types';
-import { contentsPath } from '../../common/contentsPath';
-import { asKind, EntrypointKind, folderOf } from '../content/entrypoints';
-import { formOf, splitArgs } from '../content/form';
+import { EngineInfo, ExpandSweep, JobSpec, Prefill } from '../../api/types';
+import { formOf, ILaunchForm, movedForm, withArgs } from '../content/form';
 import { ILocation, usualLocation } from '../../cluster/model/locations';
 import { cellsValue, ICellName, keysOf } from '../content/notebookCells';
-import { LaunchRequests } from './requests';
+import { isSame, LaunchRequests } from './requests';
 import { originalSpec } from '../content/originalSpec';
 import { ILastTime, ILaunchState, Start } from './state';
 import { restore } from '../../jobs/restore';
@@ -156,7 +154,7 @@ export abstract class LaunchFilling extends LaunchRequests {
       this._cameFrom = from.engine;
       const { notes } = prefill;
       this._set({ ...this._at(prefill), movingTo: null, prefill, notes });
-      await this._fill(spec);
+      await this._fill(spec, this.form);
     } else {
       const refusal = this.state.failure;
       this._set({ movingTo: null, refusal, failure: null });
@@ -169,95 +167,59 @@ export abstract class LaunchFilling extends LaunchRequests {
     if (!this.state.form) {
       return this.startFrom(this.state.start);
     }
-    const { movingTo, filling, busy } = this.state;
-    this._isReadDue = movingTo !== null || filling || busy !== null;
-    if (this._isReadDue) {
-      return;
-    }
-    this._set({ reading: true });
-    const prefill = await this._load(this.spec);
-    if (prefill) {
-      const { args } = this.spec; // the user may have edited the arguments during the request
-      this._set({ prefill });
-      this._edit({ ...this.form, ...splitArgs(args, this.scriptOptions) });
-    }
-    this._set({ reading: false });
+    await this._readWhenIdle(false);
   }
 
-  protected override _settle(): void {
-    if (this._isReadDue) {
-      void this.readScript();
+  private async _readWhenIdle(keepsAnswer: boolean): Promise<void> {
+    const { movingTo, filling, busy } = this.state;
+    this._isReadDue = movingTo !== null || filling || busy !== null;
+    if (!this._isReadDue) {
+      await this._read(keepsAnswer);
     }
   }
 
   /**
-   * Set the entrypoint. The options of a file are read from the file.
+   * Read the script.
    *
-   * @param text - Path of the file, name of the module, or command.
+   * @param keepsAnswer - True to keep the server's answer to a form that stays as it is: it came while this read was
+   * waiting. A script that is saved later may have been corrected.
    */
-  async setEntrypoint(kind: EntrypointKind, text: string): Promise<void> {
-    const field = '/entrypoint/value';
-    if (this.isFrozen || this._isFixed(field)) {
-      return;
+  private async _read(keepsAnswer: boolean): Promise<void> {
+    this._isReadDue = false;
+    this._set({ reading: true });
+    const prefill = await this._load(this.spec);
+    if (prefill) {
+      const before = this._content; // the user may have edited the form during the request
+      this._set({ prefill });
+      const { args } = before.spec;
+      const form = withArgs(this.form, args, this.scriptOptions);
+      this._set({ form });
+      if (isSame(before, this._content)) {
+        if (!keepsAnswer) {
+          this._set({ refusal: null, dryRunPassed: false });
+        }
+        this._followForm();
+      } else {
+        this._edit(form);
+      }
     }
-    const value = text.trim();
-    const { args } = this.spec;
-    this._followFile(kind, value);
-    this.edit({ entrypoint: { kind, value: value || '-' } }, field);
-    if (!value) {
-      const problem = this._options.trans.__(
-        'Enter a script, module or command.'
-      );
-      this.setDraft(field, { text, problem });
-    }
-    this._edit({ ...this.form, ...splitArgs(args, this.scriptOptions) });
-    const isFile = kind === 'script' || kind === 'notebook';
-    const root = this.state.prefill?.root ?? null;
-    const path = isFile ? contentsPath(value, root) : null;
-    if (path && path !== this.state.path) {
-      this._set({ path });
-      await this.readScript();
+    this._set({ reading: false });
+  }
+
+  /** Content of the form, however its fields show it. */
+  private get _content(): { spec: JobSpec; sweep: ExpandSweep | null } {
+    return { spec: this.spec, sweep: this.sweepRequest };
+  }
+
+  protected override async _readIfDue(): Promise<void> {
+    if (this._isReadDue) {
+      await this._read(true);
     }
   }
 
-  override resetField(field: string): void {
-    if (field === '/entrypoint/value' && this.original) {
-      const { entrypoint, working_dir } = this.original;
-      void this.setEntrypoint(entrypoint.kind, entrypoint.value);
-      this.setWorkingDir(working_dir);
-    } else {
-      super.resetField(field);
-    }
-  }
-
-  /** Change the working directory to the file's folder, unless the user has chosen another directory. */
-  private _followFile(kind: EntrypointKind, value: string): void {
-    const { entrypoint, working_dir } = this.form.spec;
-    const own = [
-      folderOf(entrypoint.kind, entrypoint.value),
-      this.state.prefill?.spec.working_dir ?? null,
-      this._followed
-    ];
-    const folder = folderOf(kind, value);
-    if (folder !== null && working_dir !== null && own.includes(working_dir)) {
-      this._followed = folder;
-      this.setWorkingDir(folder);
-    }
-  }
-
-  /** Change the kind of the entrypoint. The new value is derived from the file; without a file the user enters it. */
-  async setKind(kind: EntrypointKind): Promise<void> {
-    const { prefill, path } = this.state;
-    if (this.isFrozen || this._isFixed('/entrypoint/kind')) {
-      return;
-    }
-    if (prefill && path === null) {
-      const { kind: own, value } = prefill.spec.entrypoint;
-      await this.setEntrypoint(kind, kind === own ? value : '');
-    } else if (prefill?.root && path !== null) {
-      const { value, working_dir } = asKind(kind, path, prefill.root);
-      this.setWorkingDir(working_dir);
-      await this.setEntrypoint(kind, value);
+  protected override _settle(): void {
+    if (this._isReadDue) {
+      void this._readWhenIdle(true);
     }
   }
 
@@ -316,16 +278,25 @@ export abstract class LaunchFilling extends LaunchRequests {
       : { engine, namespace, volumes: null, queues: null };
   }
 
-  /** Fill the form with a spec and request its preview. */
-  protected async _fill(spec: JobSpec): Promise<void> {
-    this._replace(spec);
+  /**
+   * Fill the form with a spec and request its preview.
+   *
+   * @param moved - The form at the engine that it comes from; null if it has a new content.
+   */
+  protected async _fill(
+    spec: JobSpec,
+    moved: ILaunchForm | null = null
+  ): Promise<void> {
+    this._replace(spec, moved);
     await this.preview.refresh();
   }
 
   /** Fill the form with a spec. */
-  private _replace(spec: JobSpec): void {
+  private _replace(spec: JobSpec, moved: ILaunchForm | null = null): void {
+    const options = this.state.prefill?.script.options ?? [];
     this.preview.reset();
-    this._edit(formOf(spec, this.state.prefill?.script.options ?? []));
+    this.sweepJobs.reset();
+    this._edit(moved ? movedForm(moved, spec, options) : formOf(spec, options));
     this._applyCells();
     void this.presets.follow();
   }
@@ -386,8 +357,6 @@ export abstract class LaunchFilling extends LaunchRequests {
   private readonly _left = new Map<EngineName, ILeft>();
   /** The engine that the form left last. */
   private _cameFrom: EngineName | null = null;
-  /** The working directory that was set last because the file changed. */
-  private _followed: string | null = null;
   /** True if the form runs a notebook's cells even if one of them starts a script. */
   private _isWholeNotebook = false;
   /** Cells that the user chose in the notebook, until the form is filled. */

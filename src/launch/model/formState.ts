@@ -37,8 +37,8 @@ const NO_CHECKS: readonly Check[] = [];
 /**
  * Base class of the launch form's model: state, spec and checks.
  *
- * Subclasses add edits (`LaunchFields`), requests (`LaunchRequests`), filling (`LaunchFilling`) and editing as YAML
- * (`LaunchModel`).
+ * Subclasses add edits (`LaunchFields`), requests (`LaunchRequests`), filling (`LaunchFilling`), the entrypoint
+ * (`LaunchEntrypoint`), presets (`LaunchStartingPoints`) and editing as YAML (`LaunchModel`).
  */
 export abstract class LaunchFormState implements IDisposable {
   constructor(protected readonly _options: ILaunchOptions) {
@@ -284,18 +284,8 @@ export abstract class LaunchFormState implements IDisposable {
       this.isSweep && !(this.sweep.rule?.metric.trim() ?? 'no rule');
     const { trans } = this._options;
     return this._checksOf({
-      ...{
-        form,
-        options,
-        spec,
-        manifest,
-        prefill,
-        refusal,
-        sweep,
-        lacksMetric,
-        trans
-      },
-      ...{ shown, failure, asked, described }
+      ...{ form, options, spec, manifest, prefill, refusal, sweep },
+      ...{ lacksMetric, trans, shown, failure, asked, described }
     });
   }
 
@@ -315,11 +305,11 @@ export abstract class LaunchFormState implements IDisposable {
   /** Save the tab, so that a reload of the page restores it. */
   async save(): Promise<void> {
     const { path, start, clone, title, manifest, written } = this._state;
-    const { notes, form, sent, original } = this._state;
+    const { notes, form, sent, sentSweep, original } = this._state;
     if (form && !this._isDisposed) {
       await this._options.store.saveTab(this._options.tab, {
         ...{ path, start, clone, title, manifest, written, notes, form, sent },
-        original,
+        ...{ sentSweep, original },
         ...this._location,
         spec: this.spec
       });
@@ -360,7 +350,7 @@ export abstract class LaunchFormState implements IDisposable {
   }
 
   /**
-   * Replace the form's content, then schedule its preview and its saving.
+   * Replace the form's content. The server's answer to the content before it is dropped.
    *
    * @param lastEdited - Name of the edited field; null if the user edited none.
    */
@@ -371,6 +361,11 @@ export abstract class LaunchFormState implements IDisposable {
       refusal: null,
       dryRunPassed: false
     });
+    this._followForm();
+  }
+
+  /** Schedule the form's preview, the jobs of its sweep, and its saving. */
+  protected _followForm(): void {
     this.preview.schedule();
     this.sweepJobs.schedule();
     window.clearTimeout(this._saveTimer);

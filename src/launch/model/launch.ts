@@ -149,7 +149,8 @@ export class LaunchModel extends LaunchStartingPoints {
 
   /** Restore saved edits. Return false if the server refuses them as invalid. */
   private async _restore(saved: ISavedTab): Promise<boolean> {
-    const { form, spec, manifest, sent = null, ...others } = saved;
+    const { form, spec, manifest, sent = null, ...rest } = saved;
+    const { sentSweep = null, ...others } = rest;
     this._set(others);
     this._set({ lastTime: await this._lastTime() });
     const { prefill, location } = await this._loadAt(this._location, spec);
@@ -158,8 +159,9 @@ export class LaunchModel extends LaunchStartingPoints {
     }
     // Keep the request's id: a page that was reloaded during the submission must not create a second job.
     const at = this._at(location.engine ? location : prefill);
-    this._set({ ...at, prefill, form, manifest, sent });
+    this._set({ ...at, prefill, form, manifest, sent, sentSweep });
     void this.presets.follow();
+    this.sweepJobs.schedule();
     await this.preview.refresh();
     return true;
   }

@@ -4,6 +4,7 @@ import { ApiError } from '../../api/errors';
 import { NAME_PATTERN } from '../../api/constants';
 import { Check, JobSpec, Prefill, ScriptOption } from '../../api/types';
 import { CommandPreview } from './commandPreview';
+import { composeArgs } from '../content/args/composeArgs';
 import { fieldOf } from '../content/fieldPointers';
 import {
   configFilesOf,
@@ -18,6 +19,7 @@ import {
   isAcceptable,
   optionKey
 } from '../content/scriptOptions';
+import { isSameField } from '../content/specChanges';
 import { splitWords } from '../../common/shellWords';
 
 /** Code of the server's check that a required option has no value. */
@@ -167,29 +169,6 @@ function distinct(checks: readonly Check[]): Check[] {
   );
 }
 
-/**
- * Return true if a field has the same value in two specifications.
- *
- * @param pointer - JSON pointer of the field, as the server names it.
- */
-function isSameField(
-  pointer: string,
-  before: JobSpec,
-  after: JobSpec
-): boolean {
-  const keys = pointer
-    .replace(/^\/spec(?=\/|$)/, '')
-    .split('/')
-    .slice(1);
-  const at = (spec: JobSpec): unknown =>
-    keys.reduce<unknown>(
-      (value, key) =>
-        (value as Record<string, unknown> | null | undefined)?.[key],
-      spec
-    );
-  return JSON.stringify(at(before)) === JSON.stringify(at(after));
-}
-
 /** Return the errors that the page finds without the server, in the order of the fields. */
 function findProblems(
   form: ILaunchForm,
@@ -201,6 +180,7 @@ function findProblems(
       error(field, problem)
     ),
     ...optionProblems(form, options, trans),
+    ...orderProblems(form, options, trans),
     ...moreProblems(form, trans),
     ...envProblems(form, trans),
     ...pairProblems(form.labels, '/labels', trans),
@@ -281,6 +261,27 @@ function optionProblems(
           error(key, trans.__('A quotation mark in %1 is not closed.', key))
         ];
     }
+  });
+}
+
+function orderProblems(
+  { values, moreWords }: ILaunchForm,
+  options: readonly ScriptOption[],
+  trans: TranslationBundle
+): Check[] {
+  const { clashes } = composeArgs(options, values, moreWords);
+  return clashes.map(({ taker, isGiven, owner }) => {
+    const [key, other] = [optionKey(taker), optionKey(owner)];
+    return error(
+      isGiven ? other : key,
+      trans.__(
+        '%1 would get the value of %2: the script tells them apart only by their order.',
+        ...[key, other]
+      ),
+      isGiven
+        ? trans.__('Remove the value of %1.', other)
+        : trans.__('Enter a value for %1.', key)
+    );
   });
 }
 

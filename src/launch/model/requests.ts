@@ -130,8 +130,12 @@ export abstract class LaunchRequests extends LaunchFields {
     });
     if (job) {
       await this._remember(this.spec);
-    } else if (this.state.refusal?.code === 'NoAnswer') {
-      this._set({ refusal: this._unknownEnd(this.state.refusal.message) });
+    } else {
+      this._explainLoss(
+        this._options.trans.__(
+          'It is not known whether the job was created. Submit again when the server is back: the job is not created twice.'
+        )
+      );
     }
     return job;
   }
@@ -148,29 +152,57 @@ export abstract class LaunchRequests extends LaunchFields {
     if (this.sweepJobs.chosen.length === 0) {
       return null; // the preview shows the reason
     }
+    const { trans } = this._options;
     const result = await this._send('submitting', isReady, () => {
       const request = this.sweepRequest;
       if (request === null) {
-        throw new Error('The form has no sweep.');
+        throw this._endedSweep();
       }
-      const { requestId: request_id } = this.form;
-      return this._options.api.createSweep({ ...request, request_id });
+      const { sentSweep: sent } = this.state;
+      const next = { ...request, request_id: this.form.requestId };
+      const sentSweep = sent && isSame(sent, next) ? sent : next;
+      this._set({ sentSweep });
+      void this.save(); // keep the request's id across a reload of the page
+      return this._options.api.createSweep(sentSweep);
     });
     if (result) {
       await this._remember(this.spec);
-    } else if (this.state.refusal?.code === 'NoAnswer') {
-      this._set({ refusal: this._unknownEnd(this.state.refusal.message) });
+    } else {
+      this._explainLoss(
+        trans.__(
+          'It is not known whether the jobs were created. Submit again when the server is back: no job is created twice.'
+        )
+      );
     }
     return result;
   }
 
-  /** Return the error for a lost connection. The server may or may not have created the job. */
-  private _unknownEnd(message: string): ApiError {
-    const hint = this._options.trans.__(
-      'It is not known whether the job was created. Submit again when the server is back: the job is not created twice.'
-    );
-    return new ApiError(0, { message, code: 'NoAnswer', hint });
+  /** Return the error for a sweep that is none any more, because the script was saved without its options. */
+  private _endedSweep(): ApiError {
+    const { trans } = this._options;
+    return new ApiError(0, {
+      message: trans.__(
+        'The saved script has no option with several values any more.'
+      ),
+      hint: trans.__('Check the form and submit again.')
+    });
   }
+
+  /**
+   * If the connection was lost, add a hint to the refusal. The server may or may not have created the jobs.
+   *
+   * @param hint - Sentences for the kind of the request.
+   */
+  private _explainLoss(hint: string): void {
+    const { refusal } = this.state;
+    if (refusal?.code === 'NoAnswer') {
+      const { message, code } = refusal;
+      this._set({ refusal: new ApiError(0, { message, code, hint }) });
+    }
+  }
+
+  /** Read the script if it was saved while the form was busy. */
+  protected abstract _readIfDue(): Promise<void>;
 
   /** Do the work that was deferred while the form was busy. */
   protected abstract _settle(): void;
@@ -207,6 +239,9 @@ export abstract class LaunchRequests extends LaunchFields {
     let answer: T | null = null;
     try {
       if (!isReady || (await isReady())) {
+        if (isReady) {
+          await this._readIfDue(); // a read after the answer would replace its checks
+        }
         answer = await send(this._request);
       }
     } catch (error) {
@@ -263,8 +298,8 @@ export abstract class LaunchRequests extends LaunchFields {
   }
 }
 
-/** Return true if two requests differ in nothing but their ids. */
-function isSame(one: JobRequest | null, other: JobRequest): boolean {
+/** Return true if two requests, or parts of them, differ in nothing but their ids. */
+export function isSame<T extends object>(one: T | null, other: T): boolean {
   const [a, b] = [one, other].map(
     request => request && { ...request, request_id: null }
   );

@@ -3,9 +3,9 @@ import { expectApiError } from '../../api/errors';
 import { Check, Preset } from '../../api/types';
 import { formOf, ILaunchForm } from '../content/form';
 import { IPresetContent, PresetGroup, presetOf } from '../content/presets';
-import { composeArgs } from '../content/composeArgs';
-import { parseArgs } from '../content/scriptOptions';
-import { LaunchFilling } from './filling';
+import { composeArgs } from '../content/args/composeArgs';
+import { parseArgs } from '../content/args/parseArgs';
+import { LaunchEntrypoint } from './entrypoint';
 
 /** Parts of the form that are taken from the last submission of another file. */
 const LAST_GROUPS: ReadonlySet<PresetGroup> = new Set([
@@ -18,7 +18,7 @@ const LAST_GROUPS: ReadonlySet<PresetGroup> = new Set([
 ]);
 
 /** Base class of the launch form's model: applies and saves presets. */
-export abstract class LaunchStartingPoints extends LaunchFilling {
+export abstract class LaunchStartingPoints extends LaunchEntrypoint {
   /** Change the form to the values of a preset. The state's `applied` has what did not fit, and the form before. */
   async applyPreset(name: string, content: IPresetContent): Promise<void> {
     if (this.isLocked || this.state.busy) {

@@ -4,6 +4,7 @@ import { ApiError } from '../../api/errors';
 import {
   Check,
   CreateJob,
+  CreateSweep,
   JobSpec,
   NotebookLaunch,
   Prefill,
@@ -117,6 +118,8 @@ export interface ILaunchState extends ILocation {
   busy: 'submitting' | 'checking' | 'reading' | null;
   /** The last request to create the job. A repeated request has the same id, so the server creates one job. */
   sent: JobRequest | null;
+  /** The last request to create the jobs of a sweep, which is repeated in the same way. */
+  sentSweep: CreateSweep | null;
   /** The server's refusal of the current form; null after an edit. */
   refusal: ApiError | null;
   /** True if the last dry run found no errors and the form has not changed since. */
@@ -155,6 +158,7 @@ export function beginningState(options: {
     images: [],
     busy: null,
     sent: null,
+    sentSweep: null,
     refusal: null,
     dryRunPassed: false
   };

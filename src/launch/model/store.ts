@@ -1,7 +1,7 @@
 /** Persistent data of launch forms in the lab's state database. */
 import { IStateDB } from '@jupyterlab/statedb';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
-import { Check, JobSpec } from '../../api/types';
+import { Check, CreateSweep, JobSpec } from '../../api/types';
 import { ILaunchForm } from '../content/form';
 import { ILocation } from '../../cluster/model/locations';
 import {
@@ -36,6 +36,8 @@ export interface ISavedTab extends ILocation {
   original?: JobSpec | null;
   /** The last request to create the job; missing in tabs that older versions saved. */
   sent?: JobRequest | null;
+  /** The last request to create the jobs of a sweep; missing in tabs that older versions saved. */
+  sentSweep?: CreateSweep | null;
 }
 
 /** Stores last submissions, open tabs, images and open groups. Without a state database nothing is stored. */

@@ -110,6 +110,13 @@ export class SweepJobs implements IDisposable {
     }
   }
 
+  /** Remove the jobs, because the form has a new content. */
+  reset(): void {
+    this._cancel();
+    this._shown = null;
+    this._failure = null;
+  }
+
   dispose(): void {
     if (!this._isDisposed) {
       this._isDisposed = true;

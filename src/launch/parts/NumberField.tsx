@@ -21,6 +21,8 @@ interface ISpinnerProps extends Omit<
   max?: number;
   /** Number from which the buttons count while the field is empty. */
   start?: number;
+  /** True to leave the buttons out. The arrow keys count as well. */
+  bare?: boolean;
 }
 
 /** Text field for a whole number, with buttons that increase and decrease it. The text is not validated. */
@@ -30,6 +32,7 @@ export function Spinner({
   min = -Infinity,
   max = Infinity,
   start = 0,
+  bare = false,
   ...props
 }: ISpinnerProps): React.JSX.Element {
   const { trans } = useLaunch();
@@ -68,18 +71,20 @@ export function Spinner({
         onChange={event => onChange(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <span>
-        {button(
-          1,
-          trans._p('button beside a number', 'More'),
-          caretUpEmptyThinIcon
-        )}
-        {button(
-          -1,
-          trans._p('button beside a number', 'Less'),
-          caretDownEmptyThinIcon
-        )}
-      </span>
+      {!bare && (
+        <span>
+          {button(
+            1,
+            trans._p('button beside a number', 'More'),
+            caretUpEmptyThinIcon
+          )}
+          {button(
+            -1,
+            trans._p('button beside a number', 'Less'),
+            caretDownEmptyThinIcon
+          )}
+        </span>
+      )}
     </span>
   );
 }

@@ -109,7 +109,7 @@ function PreviewChoice({
 }): React.JSX.Element {
   const { trans } = useLaunch();
   const labels = {
-    job: hasManifest ? trans.__('Manifest') : trans.__('Command'),
+    job: hasManifest ? trans.__('Manifest') : trans.__('Job'),
     script: trans.__('Script'),
     code: trans.__('Code'),
     try: trans.__('Try')

@@ -6,7 +6,7 @@ import {
 } from '../../api/constants';
 import { NotebookInfo } from '../../api/types';
 import { LinkButton } from '../../ui/Buttons';
-import { composeArgs } from '../content/composeArgs';
+import { composeArgs } from '../content/args/composeArgs';
 import { isNotebookOption, runningCells } from '../content/notebookCells';
 import { useLaunch, useModel } from '../parts/context';
 

@@ -114,8 +114,10 @@ export class TryModel implements IDisposable {
     this._failure = null;
     this._notSubmitted = null;
     this._changed.emit();
+    let isTried = true;
     try {
-      if (await isReady()) {
+      isTried = await isReady();
+      if (isTried) {
         const form = request();
         this._show(await this._client.start({ ...form, ...this._settings }));
         this._tried = JSON.stringify(form);
@@ -131,6 +133,9 @@ export class TryModel implements IDisposable {
       return;
     }
     this._changed.emit();
+    if (!isTried) {
+      return; // the user may try again, so the job is still submitted after the next try
+    }
     await this._follow();
     if (this._submitsWhenPassed && !this.isDisposed) {
       this._submitsWhenPassed = false; // it counts for one try

@@ -98,8 +98,8 @@ export class LogHeights {
 
   private _first = 0;
   private _lines: (LogLine | undefined)[] = [];
-  private _heights = new Float64Array(0);
-  private _tops = new Float64Array(1);
+  private _heights: Float64Array = new Float64Array(0);
+  private _tops: Float64Array = new Float64Array(1);
   private readonly _measured = new WeakSet<LogLine>();
 }
 

@@ -211,7 +211,7 @@ export class LogScroll {
     return low;
   }
 
-  private _tops = new Float64Array(1);
+  private _tops: Float64Array = new Float64Array(1);
   /** Estimated height of the log before the window, in px. */
   private _before = 0;
   /** Estimated height of the whole log, in px. */

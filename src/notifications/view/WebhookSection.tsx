@@ -67,6 +67,13 @@ export function WebhookSection({
             <small>
               {trans.__('only if a job fails or makes no progress')}
             </small>
+            {service === 'slack' && (
+              <small>
+                {trans.__(
+                  'Slack needs a member ID, such as U024BE7LH, which is in the profile of the user.'
+                )}
+              </small>
+            )}
           </Row>
           <Row label={trans.__('Content')}>
             <label>
@@ -323,14 +330,22 @@ function TextField({
   value: string;
   onSave(value: string): Promise<void>;
 }): React.JSX.Element {
-  const [text, setText] = React.useState(value);
+  const [typed, setTyped] = React.useState<string | null>(null);
   return (
     <input
       aria-labelledby={labelledBy}
       maxLength={80}
-      value={text}
-      onChange={event => setText(event.target.value)}
-      onBlur={() => text !== value && void onSave(text)}
+      value={typed ?? value}
+      onChange={event => setTyped(event.target.value)}
+      onBlur={() => {
+        if (typed !== null && typed !== value) {
+          void onSave(typed).then(() =>
+            setTyped(now => (now === typed ? null : now))
+          );
+        } else {
+          setTyped(null);
+        }
+      }}
     />
   );
 }

@@ -119,6 +119,40 @@ it('names scripts within the working directory, whose ends tell jobs apart', () 
   expect(values.get('Working directory')).toEqual(['mnist', 'mnist']);
 });
 
+it('tells code of different commits and snapshots apart', () => {
+  const git = (id: string): Job['spec']['source'] => ({
+    ...{ kind: 'git', address: 'https://x/y.git', ref: 'main', folder: '' },
+    ...{ worktree: null, submodules: false, protocols: null, history: false },
+    ...{ secret: null, image: null, path: null },
+    commit: { id: id.repeat(40), branch: null, subject: '', changed: 0 }
+  });
+  const snapshot = (digest: string): Job['spec']['source'] => ({
+    ...{ kind: 'snapshot', folder: '/w', leave_out: [] },
+    taken: {
+      digest: digest.repeat(40),
+      path: '/c',
+      files: 1,
+      size: 1,
+      commit: null
+    }
+  });
+  const rowOf = (sources: Job['spec']['source'][]) => {
+    const compared = sources.map(source => {
+      const job = fullJob();
+      job.spec = { ...job.spec, source };
+      return { job, run: null };
+    });
+    return sectionsOf(compared, () => null, true, trans)
+      .find(({ key }) => key === 'code')
+      ?.rows.find(({ name }) => name === 'Source');
+  };
+  expect(rowOf([git('a'), git('b')])?.values).toEqual([
+    'https://x/y.git @ aaaaaaaaaaaa',
+    'https://x/y.git @ bbbbbbbbbbbb'
+  ]);
+  expect(rowOf([snapshot('a'), snapshot('b')])?.differs).toBe(true);
+});
+
 it('finds the run of a job that starts later', async () => {
   const jobs = twoJobs();
   const runs = runsOf(jobs);

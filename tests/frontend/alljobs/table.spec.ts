@@ -93,6 +93,28 @@ describe('order and groups', () => {
     expect(names(model)).toEqual(['old', 'stuck', 'active', 'new']);
   });
 
+  it.each([
+    [
+      ['train-10', 'Train-9', 'eval-2'],
+      ['eval-2', 'Train-9', 'train-10']
+    ],
+    [
+      ['übung-10', 'übung-9', 'eval-2'],
+      ['eval-2', 'übung-9', 'übung-10']
+    ]
+  ])('sorts names without case, with numbers by value', (given, sorted) => {
+    const { model } = tableOf(
+      given.map((name, index) => job(name, { created_at: index }))
+    );
+    model.change({ order: { key: 'name', down: false } });
+    expect(names(model)).toEqual(sorted);
+    model.change({ filter: '-9' });
+    model.change({ filter: '' });
+    expect(names(model)).toEqual(sorted);
+    model.change({ order: { key: 'name', down: true } });
+    expect(names(model)).toEqual([...sorted].reverse());
+  });
+
   it('shows a sweep as one row of its day, with its jobs by number', () => {
     const { model } = tableOf([
       member(2, 10 * DAY + 50),

@@ -52,7 +52,7 @@ function badRun(id: string, changes: Partial<RunRow> = {}): RunRow {
 }
 
 const curveOf = (run: string, metric: string): Curve => ({
-  ...{ run, metric, count: 5, truncated: false },
+  ...{ run, metric, means: null, count: 5, truncated: false },
   x: [1, 2, 3, 1, 2],
   y: [1, 'nan', 3, 'inf', -1e308],
   not_finite: { count: 2, first_step: 1, last_step: 2 }
@@ -83,7 +83,8 @@ function detailOf(run: RunRow): RunDetail {
       checkpoints: [],
       checkpoint_files: [],
       attempts: [],
-      sources: {}
+      sources: {},
+      problems: [HOSTILE, LONG]
     }
   };
 }
@@ -177,6 +178,8 @@ describe('bad input of the experiments', () => {
     model.setVisible(true);
     render(<RunView model={model} lab={lab} trans={trans} />);
     await screen.findByRole('heading', { name: HOSTILE });
+    const missing = screen.getByText('Parts of this run could not be read.');
+    expect(missing.parentElement?.textContent).toContain(`${HOSTILE} ${LONG}`);
     screen.getByRole('rowheader', { name: 'toString' });
     screen.getByRole('cell', { name: '1e308' });
     expect(screen.getAllByText(LONG).length).toBeGreaterThan(2); // label, note, description

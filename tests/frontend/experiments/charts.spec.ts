@@ -28,6 +28,7 @@ function someCurve(changes: Partial<Curve> = {}): Curve {
     metric: 'loss',
     x,
     y: x.map(at => at + 1),
+    means: null,
     count: x.length,
     not_finite: { count: 0, first_step: null, last_step: null },
     truncated: false,
@@ -87,6 +88,14 @@ describe('lines of a chart', () => {
     ]);
   });
 
+  it('are smoothed by the means of the values for which their points stand', () => {
+    const x = Array.from({ length: 50 }, (_, index) => index);
+    const y = x.map(at => (at % 2 ? 100 : 0));
+    const line = someLine({ x, y, means: x.map(() => 0.5), count: 1e6 });
+    const { y: drawn } = drawingOf([line], { ...LOOK, smoothing: 0.6 });
+    expect(drawn).toEqual([y, x.map(() => expect.closeTo(0.5))]);
+  });
+
   it('get a log scale only above 0 and over more than a factor of 50', () => {
     const part = (...y: number[]) => [{ x: y.map((_, i) => i), y }];
     expect(suitsLog(part(1, 51))).toBe(true);
@@ -127,6 +136,24 @@ describe('lines of a chart', () => {
     expect(spread?.least.y).toEqual([0, 1, 2]);
     expect(spread?.greatest.y).toEqual([4, 4, 4]);
     expect(spreadOf([], 3)).toBeNull();
+  });
+
+  it('of many runs, of which each point stands for several values, have the mean of these', () => {
+    const x = Array.from({ length: 1000 }, (_, index) => index);
+    const y = x.map(at => (at % 2 ? 100 : 0));
+    const one = someCurve({ x, y, means: x.map(() => 0.5) });
+    const spread = spreadOf([one, { ...one, means: x.map(() => 1.5) }], 10);
+    expect(spread?.mean.y).toEqual(Array(10).fill(1));
+    expect(spread?.least.y).toEqual(Array(10).fill(0));
+    expect(spread?.greatest.y).toEqual(Array(10).fill(100));
+  });
+
+  it.each([500, 1000])('of many runs end at the last step, %d', last => {
+    const x = Array.from({ length: last + 1 }, (_, index) => index);
+    const spread = spreadOf([someCurve({ x, y: x })], 200);
+    expect(spread?.mean.x).toHaveLength(200);
+    expect(spread?.mean.x[199]).toBe(last);
+    expect(spread?.mean.y[199]).toBe(last);
   });
 
   it('say what is not drawn', () => {
@@ -226,6 +253,16 @@ describe('curves', () => {
     await pass();
     await pass();
     expect(requests.map(({ metrics }) => metrics.length)).toEqual([50, 20]);
+  });
+
+  it('of many runs are loaded in several requests', async () => {
+    const runs = Array.from({ length: 150 }, (_, index) => `run-${index}`);
+    curves.setView({ ...curves.view, runs });
+    curves.show(['loss']);
+    await pass();
+    expect(requests.map(request => request.runs.length)).toEqual([100, 50]);
+    expect(curves.get('loss')).toHaveLength(2);
+    expect(curves.leftOut).toHaveLength(1);
   });
 });
 

@@ -142,8 +142,11 @@ describe('axes of parallel coordinates', () => {
       goalOf
     );
     expect(conditionOf(odd, [0, 1])).toBe("`a b` in ('x\"y')");
+    const none = conditionOf(model, [0.4, 0.6]);
+    expect(none).toBe('model in ("")');
     for (const text of [
       filter,
+      none,
       conditionOf(loss, [0.5, 1]),
       conditionOf(odd, [0, 1])
     ]) {

@@ -62,7 +62,8 @@ describe('metrics of a run', () => {
 
 describe('positions of a run', () => {
   const curve = (x: number[]) => ({
-    ...{ run: 'a', metric: 'loss', x, y: x, count: x.length, truncated: false },
+    ...{ run: 'a', metric: 'loss', x, y: x, means: null },
+    ...{ count: x.length, truncated: false },
     not_finite: { count: 0, first_step: null, last_step: null }
   });
 

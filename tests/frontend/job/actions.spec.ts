@@ -122,6 +122,15 @@ describe('the actions of a job', () => {
     ]);
   });
 
+  it('show the removal only where a deletion is not possible', () => {
+    have({ actions: ['rerun', 'delete', 'remove'] });
+    expect(commands.isVisible(CommandIDs.remove, { id: ID })).toBe(false);
+    have({ phase: 'Unknown', actions: ['rerun', 'remove'] });
+    expect(commands.isVisible(CommandIDs.remove, { id: ID })).toBe(true);
+    have({ actions: ['rerun', 'stop'] });
+    expect(commands.isVisible(CommandIDs.remove, { id: ID })).toBe(false);
+  });
+
   it('remove the record of a job that is not in the list any more', async () => {
     server.socket.push(snapshot());
     expect(commands.isEnabled(CommandIDs.remove, { id: ID })).toBe(true);

@@ -43,4 +43,27 @@ describe('changesOf', () => {
       { name: 'Variable MODE', isCode: false, before: 'fast', now: 'slow' }
     ]);
   });
+
+  it('leaves the kernel out where one of the jobs does not say which one ran it', () => {
+    const job = fullJob();
+    const inKernel = (kernel: string | null) => ({
+      ...job,
+      spec: { ...job.spec, runtime: { ...job.spec.runtime, kernel } }
+    });
+    const change = (before: string | null, now: string | null) => ({
+      ...{ name: 'Kernel', isCode: false, before, now }
+    });
+    const changes = (before: string | null, now: string | null) =>
+      changesOf(inKernel(before), inKernel(now), trans);
+    expect(changes(null, 'python3')).toEqual([]);
+    expect(changes('python3', null)).toEqual([]);
+    expect(changes('python3', 'other')).toEqual([change('python3', 'other')]);
+    expect(
+      changesOf(
+        { ...inKernel('python3'), engine: 'local' },
+        { ...inKernel(null), engine: 'kubeflow' },
+        trans
+      ).slice(1)
+    ).toEqual([change('python3', null)]);
+  });
 });

@@ -422,6 +422,22 @@ describe('the launch form of a cluster', () => {
     expect(box().disabled).toBe(true);
   });
 
+  it('says where the pods of an ended job can’t be chosen', async () => {
+    const [, t9k] = server.prefill.engines;
+    const reason = 'It always keeps those that have ended.';
+    t9k.capabilities.clean_up = { supported: false, reason };
+    await open();
+    await unfold('Lifecycle');
+    expect(field('When finished').disabled).toBe(true);
+    expect(described('When finished')).toContain(reason);
+    // A value of another engine can still be taken back.
+    const { run_policy } = model.form.spec;
+    await act(async () => {
+      model.edit({ run_policy: { ...run_policy, clean_up: 'All' } }, '/x');
+    });
+    expect(field('When finished').disabled).toBe(false);
+  });
+
   it('asks for a TensorBoard of the cluster’s', async () => {
     await open();
     await unfold('TensorBoard');

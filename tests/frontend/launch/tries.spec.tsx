@@ -155,8 +155,16 @@ describe('a try of the form’s job', () => {
     await ends('passed');
     expect(actions.submit).not.toHaveBeenCalled();
 
-    await press('Try again');
+    // Nothing is tried while the file is not saved, and the last try does not count.
     fireEvent.click(box());
+    actions.saveFirst.mockResolvedValueOnce(false);
+    await press('Try again');
+    expect(server.asked('POST')).toHaveLength(1);
+    expect(actions.submit).not.toHaveBeenCalled();
+    expect(box().checked).toBe(true);
+    expect(pane().textContent).not.toContain('not submitted');
+
+    await press('Try again');
     await ends('failed');
     expect(pane().textContent).toContain('because the try did not pass.');
     expect(box().checked).toBe(false);

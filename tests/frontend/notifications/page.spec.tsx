@@ -34,6 +34,13 @@ const state: Notifications = {
   problems: []
 };
 
+const isPut = ({ method }: { method: string }): boolean => method === 'PUT';
+
+const withMention = (mention: string): Notifications => ({
+  ...state,
+  rules: { ...state.rules, mention }
+});
+
 /** The page, and a function that lets the service answer. */
 async function page() {
   const server = new FakeServer();
@@ -80,6 +87,26 @@ it('tests only the service that is shown, and names the webhook that another ser
   screen.getByText(/A new one replaces that of Slack \(hooks\.example\)/);
   fireEvent.click(screen.getByText('Slack'));
   screen.getByText('Send a test message');
+});
+
+it('shows the mention that the server has after the defaults are restored', async () => {
+  const { server } = await page();
+  const field = screen.getByRole<HTMLInputElement>('textbox', {
+    name: 'Mention'
+  });
+  const answer = server.answer;
+  server.answer = request =>
+    request.method === 'PUT' ? json(withMention('@alice')) : answer(request);
+  fireEvent.change(field, { target: { value: '@alice' } });
+  fireEvent.blur(field);
+  await waitFor(() => expect(server.requests.some(isPut)).toBe(true));
+  server.answer = request =>
+    request.method === 'PUT' ? json(withMention('')) : answer(request);
+  fireEvent.click(screen.getByText('Restore the defaults'));
+  await waitFor(() => expect(field.value).toBe(''));
+  const before = server.requests.filter(isPut).length;
+  fireEvent.blur(field);
+  expect(server.requests.filter(isPut)).toHaveLength(before);
 });
 
 it('has a title for each event in the editor of the settings', () => {

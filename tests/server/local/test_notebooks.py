@@ -157,3 +157,28 @@ async def test_a_launch_command_fills_the_form_of_its_script(place: Place) -> No
     assert (spec["torchrun"]["proc_per_node"], spec["replica_specs"][0]["replicas"]) == (3, 2)
     assert [note["code"] for note in form["notes"]] == ["LaunchOptions", "LaunchVariables"]
     assert (await filled(place, "!torchrun gone.py"))["spec"]["entrypoint"]["kind"] == "notebook"
+
+
+async def test_a_launch_command_keeps_what_its_script_needs(place: Place) -> None:
+    (place.root / "train.py").write_text(
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr', type=float)\n"
+        "parser.add_argument('--local_rank', type=int, required=True)\nparser.parse_args()\n"
+    )
+    form = await filled(place, "!python -m torch.distributed.launch --nproc_per_node=2 train.py --lr 0.1; echo done")
+    assert form["spec"]["args"] == ["--lr", "0.1", "--local_rank=${local_rank}"]
+
+
+async def test_an_option_of_the_notebooks_parser_is_no_parameter(place: Place, open_page: Any) -> None:
+    parameters = nbformat.v4.new_code_cell("lr = 0.1\nsteps = 1", metadata={"tags": ["parameters"]})
+    parser = (
+        "import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--lr', type=float, default=0.5)\n"
+        "args = parser.parse_args()\nprint('parsed', args.lr, 'lr', lr, 'steps', steps)"
+    )
+    form = await filled(place, parameters, parser)
+    options = {option["dest"]: option["default"] for option in form["script"]["options"]}
+    assert (options["lr"], options["steps"]) == ("0.5", "1")
+    job = await place.submit({**form["spec"], "torchrun": None, "args": ["--lr", "0.9", "--steps", "3"]})
+    assert (await ended(await open_page("stream"), job["id"]))["phase"] == "Succeeded"
+    streams = (await place.api("GET", "jobs", job["id"], "logs")).json["streams"]
+    logs = [(await place.api("GET", "jobs", job["id"], "logs", stream["id"])).body for stream in streams]
+    assert b"parsed 0.9 lr 0.1 steps 3\n" in logs

@@ -18,7 +18,7 @@ from jupyterlab_t9kjob.client.pods import with_pod_options
 from jupyterlab_t9kjob.client.times import moment_of, seconds_of
 from jupyterlab_t9kjob.core.engine.info import EngineFacts
 from jupyterlab_t9kjob.core.errors import FieldError
-from jupyterlab_t9kjob.core.manifests import KINDS, parse, render
+from jupyterlab_t9kjob.core.manifests import KINDS, parse, problems, render
 from jupyterlab_t9kjob.core.spec import (
     MAX_CONFIG_BYTES,
     ConfigFile,
@@ -176,6 +176,36 @@ def test_a_master_counts_as_a_node() -> None:
     assert [group.replicas for group in JobOptions(nodes=8).applied(filled).replica_specs] == [1, 7]
 
 
+@pytest.mark.parametrize(
+    ("policies", "restarts", "expected"),
+    [
+        (["Never", "Never"], 2, ["OnFailure", "OnFailure"]),
+        (["Always", "ExitCode"], 2, ["Always", "ExitCode"]),
+        (["Always", "OnFailure"], 0, ["Never", "Never"]),
+        (["OnFailure", "Never"], None, ["OnFailure", "Never"]),
+    ],
+)
+def test_a_number_of_restarts_is_one_that_can_happen(
+    policies: list[Any], restarts: int | None, expected: list[str]
+) -> None:
+    groups = [ReplicaSpec(type=name, restart_policy=each) for name, each in zip("ab", policies, strict=True)]
+    job = JobOptions(restarts=restarts).applied(spec(replica_specs=groups))
+    assert [group.restart_policy for group in job.replica_specs] == expected
+    assert restarts in (None, job.run_policy.backoff_limit)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_restarts_a_job_or_refuses_it(kind: str) -> None:
+    job = JobOptions(restarts=5).applied(spec(runtime=Runtime(image="a")))
+    refused = [check.field for check in problems(job, kind) if check.level == "error"]
+    if KINDS[kind].capabilities["restarts"].supported:
+        read = parse(render(job, kind)).spec
+        assert (refused, read.run_policy.backoff_limit, read.replica_specs[0].restart_policy) == ([], 5, "OnFailure")
+    else:
+        assert refused == ["/spec/replica_specs/0/restart_policy"]
+    assert not [check for check in problems(JobOptions(restarts=0).applied(job), kind) if check.level == "error"]
+
+
 def test_directories_follow_the_name() -> None:
     filled = spec(args=["--out", "runs/train-1"], tensorboard=TensorBoardSpec(log_dirs=["/w/runs/train-1"]))
     job = JobOptions(name="big-7").applied(filled)
@@ -186,7 +216,8 @@ def test_directories_follow_the_name() -> None:
     ("options", "field"),
     [
         (JobOptions(name="No Good"), "/spec/name"),
-        (JobOptions(processes="many"), "/spec/torchrun/proc_per_node"),
+        (JobOptions(processes="auto"), "/spec/torchrun/proc_per_node"),
+        (JobOptions(processes=0), "/spec/torchrun/proc_per_node"),
         (JobOptions(mounts=["data"]), "/spec/mounts"),
         (JobOptions(secrets={"A": "b"}), "/spec/env"),
         (JobOptions(tolerations=[":NoSchedule"]), "/spec/scheduling/tolerations"),
@@ -199,7 +230,20 @@ def test_a_wrong_value_is_refused_at_its_field(options: JobOptions, field: str |
     with pytest.raises(FieldError) as refusal:
         options.applied(spec())
     assert refusal.value.field == field
-    assert refusal.value.message
+    assert refusal.value.message and "proc_per_node" not in refusal.value.message
+
+
+@pytest.mark.parametrize("name", ["args", "mounts", "config_files", "tolerations", "pull_secrets"])
+def test_a_text_is_no_list(name: str) -> None:
+    """Otherwise each of its letters would be an argument."""
+    with pytest.raises(TypeError, match=rf"{name} is a list.*'--epochs', '3'"):
+        JobOptions(**{name: "--epochs 3"})
+
+
+def test_a_working_directory_is_that_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert JobOptions(working_dir="sub").applied(spec()).working_dir == f"{tmp_path}/sub"
+    assert JobOptions(working_dir="/data").applied(spec()).working_dir == "/data"
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,13 @@ def test_the_display_of_a_job_escapes_its_texts() -> None:
     assert shown["text/plain"].startswith("train-1: Failed")
 
 
+def test_the_display_of_a_job_does_not_count_pauses() -> None:
+    paused = job("train-1", phase="Succeeded", started_at=100.0, ended_at=700.0, ran_seconds=120.0)
+    assert "2 min" in data(paused)["text/html"]
+    of_ends_only = job("train-1", phase="Succeeded", started_at=100.0, ended_at=700.0)
+    assert "10 min" in data(of_ends_only)["text/html"]
+
+
 @pytest.mark.parametrize(
     ("environment", "expected"),
     [
@@ -157,6 +164,8 @@ def test_every_command_has_help(name: str) -> None:
         ["no-such-command"],
         ["submit"],
         ["submit", "a.py", "--nodes", "0"],
+        ["submit", "a.py", "--procs", "auto"],
+        ["submit", "a.py", "--procs", "0"],
         ["submit", "a.py", "--set", "novalue"],
         ["submit", "a.py", "--label", "novalue"],
         ["submit", "a.py", "--branch", "main"],
@@ -173,6 +182,12 @@ def test_every_command_has_help(name: str) -> None:
 )
 def test_wrong_use_has_code_2(words: list[str]) -> None:
     assert CliRunner().invoke(t9kjob, words).exit_code == 2
+
+
+def test_a_number_of_processes_may_be_that_of_the_gpus(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["submit", "a.py", "--procs", "auto"]) == 2
+    said = capsys.readouterr().err
+    assert "“auto” is no number of processes" in said and "or gpu" in said
 
 
 def test_the_help_imports_nothing_heavy() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gettext
 import json
 import shutil
 from pathlib import Path
@@ -12,6 +13,8 @@ import pytest
 from jupyterlab_t9kjob import em
 from jupyterlab_t9kjob.cli.__main__ import run_program
 from jupyterlab_t9kjob.cli.commands import lab
+from jupyterlab_t9kjob.cli.output import width_of
+from jupyterlab_t9kjob.core import translation
 
 LOSSES = {"slow": [3.0, 2.5], "fast": [3.0, 0.25], "bad": [3.0, float("nan")]}
 
@@ -90,6 +93,19 @@ def test_a_run_is_shown_by_name_or_id(run: Any, recorded: Path) -> None:
         assert sorted(names(run("-o", "name"))) != sorted(LOSSES)  # Names that mean two runs are ids.
     finally:
         shutil.rmtree(again)
+
+
+class Chinese(gettext.NullTranslations):
+    def gettext(self, message: str) -> str:
+        return {"Name": "名称", "Status": "状态"}.get(message, message)
+
+
+@pytest.mark.timeout(300)
+def test_values_stand_in_one_column_in_every_language(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(translation, "_current", Chinese)
+    fields = run("get", "fast").out.partition("\n\n")[0].splitlines()
+    assert fields[0].split() == ["名称:", "fast"] and len(fields) > 4
+    assert len({width_of(line) - width_of(line.partition(":")[2].lstrip()) for line in fields}) == 1, fields
 
 
 @pytest.mark.timeout(300)

@@ -232,6 +232,18 @@ def test_a_full_disk_costs_metrics_but_not_the_training(monkeypatch: pytest.Monk
     assert [item["sequence"]["step"] for item in items] == [1, 4]
 
 
+def test_many_types_leave_the_script_its_descriptors() -> None:
+    with em.create_run() as run:
+        for step in (1, 2):
+            for number in range(200):
+                run.log(f"layer{number}", {"norm": step}, step=step)
+        folder = f"{Path(run.local).resolve()}/metrics/"
+        links = [os.path.realpath(link) for link in Path("/proc/self/fd").iterdir()]
+        assert 0 < sum(link.startswith(folder) for link in links) <= 64
+    assert all([item["value"]["norm"] for item in items] == [1, 2] for items in run.metrics.values())
+    assert len(run.metrics) == 200
+
+
 KILLED = """
 import json, os, signal, sys
 sys.path.insert(0, sys.argv[1])
@@ -318,6 +330,8 @@ def test_the_reader_takes_what_others_wrote() -> None:
         assert (len(part.items) + len(rest.items), rest.end) == (3, len(whole))
     broken = read_metrics((item + "- value: {loss\n" + item).encode())
     assert (len(broken.items), broken.unreadable) == (2, 1)
+    huge = read_metrics((item + item.replace("1.5", "1" + "0" * 400) + item).encode())
+    assert (len(huge.items), huge.unreadable) == (2, 1)
     Path("x.yaml").write_text("")
     assert read_mapping(Path("x.yaml")) == {}
     Path("x.yaml").write_text("a: [")
@@ -329,6 +343,13 @@ def test_the_reader_takes_what_others_wrote() -> None:
 def test_deep_nesting_is_refused(text: str) -> None:
     """The parser in C calls itself for each level, and would end the process."""
     Path("x.yaml").write_text(text)
+    with pytest.raises(ValueError, match=r"x\.yaml"):
+        read_mapping(Path("x.yaml"))
+
+
+@pytest.mark.parametrize("text", ["!!bool maybe", "!!int ''", "!!timestamp y", "{!!float '': 1}"])
+def test_values_that_do_not_fit_their_tags_are_refused(text: str) -> None:
+    Path("x.yaml").write_text(f"a: {text}")
     with pytest.raises(ValueError, match=r"x\.yaml"):
         read_mapping(Path("x.yaml"))
 

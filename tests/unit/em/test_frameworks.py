@@ -17,6 +17,7 @@ from jupyterlab_t9kjob.em.keras import EMEvalCallback, EMFitCallback
 from jupyterlab_t9kjob.em.lightning import EMCallback as LightningCallback
 from jupyterlab_t9kjob.em.load import read_mapping
 from jupyterlab_t9kjob.em.transformers import EMCallback as TrainerCallback
+from jupyterlab_t9kjob.secret_values import MASK
 
 ROOT = Path(__file__).parents[3]
 
@@ -46,7 +47,7 @@ def test_lightning(run: em.Run) -> None:
         callback_metrics={"val_loss": 9.0},
     )
     callback = LightningCallback(run)
-    callback.on_fit_start(trainer, SimpleNamespace(hparams={"lr": 0.1, "layer": math.sqrt}))
+    callback.on_fit_start(trainer, SimpleNamespace(hparams={"lr": 0.1, "layer": math.sqrt, "hub_token": "hidden"}))
     callback.on_validation_end(trainer, None)
     trainer.sanity_checking = False
     # Lightning keeps the last value of each metric in both mappings.
@@ -66,7 +67,7 @@ def test_lightning(run: em.Run) -> None:
     trainer.is_global_zero = False
     callback.on_test_epoch_end(trainer, None)
     assert callback.on_exception(trainer, None, None) is None  # hooks that it lacks
-    assert run.hparams["lr"] == 0.1
+    assert (run.hparams["lr"], run.hparams["hub_token"]) == (0.1, MASK)
     assert logged(run) == {
         "train": [({"loss": 0.5}, 10, 1), ({"loss_epoch": 0.55, "acc": 0.8}, 10, 1), ({"loss": 0.4}, 20, 2)],
         "val": [({"loss": 0.3, "score": 0.7}, 10, 1)],
@@ -115,7 +116,8 @@ def test_keras(run: em.Run) -> None:
         ("Loss/train", ("train", "Loss")),
         ("Accuracy/top1/Validation", ("val", "Accuracy/top1")),
         ("loss", ("train", "loss")),
-        ("optimizer/lr/0", ("optimizer", "lr/0")),
+        ("optimizer/lr/0", ("train", "optimizer/lr/0")),
+        ("h.0.attn/grad_norm", ("train", "h.0.attn/grad_norm")),
         ("eval/loss", ("test", "loss")),
         ("/", ("train", "/")),
     ],
@@ -142,16 +144,19 @@ with SummaryWriter("events") as writer:
 """
 
 
-def test_autolog_records_options_and_scalars(tmp_path: Path) -> None:
-    (tmp_path / "my-train.py").write_text(SCRIPT)
+def run_script(folder: Path, content: str, *arguments: str) -> tuple[Path, int]:
+    """Run a script; return the folder of its run, and its exit code."""
+    (folder / "my-train.py").write_text(content)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("EM_", "RANK", "T9KJOB"))}
-    subprocess.run(
-        [sys.executable, "my-train.py", "--lr", "0.5"],
-        cwd=tmp_path,
-        env={**environment, "PYTHONPATH": str(ROOT)},
-        check=True,
-    )
-    [folder] = (tmp_path / ".em/runs").iterdir()
+    command = [sys.executable, "my-train.py", *arguments]
+    done = subprocess.run(command, cwd=folder, env={**environment, "PYTHONPATH": str(ROOT)}, check=False)
+    [run] = (folder / ".em/runs").iterdir()
+    return run, done.returncode
+
+
+def test_autolog_records_options_and_scalars(tmp_path: Path) -> None:
+    folder, code = run_script(tmp_path, SCRIPT, "--lr", "0.5")
+    assert code == 0
     assert folder.name.startswith("my_train_")
     assert read_mapping(folder / "hyperparameters.yaml") == {"lr": 0.5, "size": "1j"}
     assert read_mapping(folder / "metadata.yaml")["status"] == "Complete"
@@ -160,3 +165,48 @@ def test_autolog_records_options_and_scalars(tmp_path: Path) -> None:
     train = (folder / index["train"]).read_text()
     assert train.count("- value:\n    loss:") == 2
     assert list((tmp_path / "events").glob("events.out.tfevents.*"))
+
+
+@pytest.mark.parametrize(
+    ("ending", "code", "status"),
+    [
+        ("", 0, "Complete"),
+        ("sys.exit()", 0, "Complete"),
+        ("exit(0)", 0, "Complete"),
+        ("raise SystemExit", 0, "Complete"),
+        ("sys.exit(1)", 1, "Error"),
+        ("exit(1)", 1, "Error"),
+        ("quit('bad')", 1, "Error"),
+        ("leave(3)", 3, "Error"),
+        ("1 / 0", 1, "Error"),
+    ],
+)
+def test_autolog_ends_the_run_as_the_script_ends(tmp_path: Path, ending: str, code: int, status: str) -> None:
+    begin = "import sys\nfrom sys import exit as leave\nfrom jupyterlab_t9kjob import em\nem.autolog()\n"
+    folder, left = run_script(tmp_path, begin + ending)
+    assert (left, read_mapping(folder / "metadata.yaml")["status"]) == (code, status)
+
+
+SECRETS = """
+import argparse
+from jupyterlab_t9kjob import em
+em.autolog()
+parser = argparse.ArgumentParser()
+for name in ("--api-key", "--hf_token", "--tokenizer"):
+    parser.add_argument(name)
+parser.add_argument("--max-tokens", type=int)
+parser.set_defaults(hub={"token": "hidden", "name": "x"})
+parser.parse_args()
+"""
+
+
+def test_autolog_masks_secrets(tmp_path: Path) -> None:
+    arguments = ("--api-key", "hidden", "--hf_token", "hidden", "--tokenizer", "gpt2", "--max-tokens", "2048")
+    folder, _code = run_script(tmp_path, SECRETS, *arguments)
+    assert read_mapping(folder / "hyperparameters.yaml") == {
+        "api_key": MASK,
+        "hf_token": MASK,
+        "tokenizer": "gpt2",
+        "max_tokens": 2048,
+        "hub": {"token": MASK, "name": "x"},
+    }

@@ -92,3 +92,26 @@ def test_damaged_files_are_a_problem(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b"\xff" * 100)
     log = read(tmp_path)
     assert (log.series["loss"].count, log.unreadable) == (1, 1)
+
+
+def test_of_too_many_files_the_newest_are_read(tmp_path: Path) -> None:
+    for number in range(500):
+        (tmp_path / f"events.out.tfevents.{1700000000 + number}.node-1.42.{number}").touch()
+    assert not SOURCE.facts(tmp_path).partial
+    newest = write(tmp_path / "train", [scalar("loss", 1.0)], "events.out.tfevents.1700009999.node-1.42.0")
+    assert SOURCE.facts(tmp_path).partial
+    found = SOURCE.files(tmp_path)
+    assert (len(found), f"train/{newest.name}" in found) == (500, True)
+    assert "events.out.tfevents.1700000000.node-1.42.0" not in found
+    assert list(read(tmp_path).series) == ["train.loss"]
+
+
+def test_a_file_that_is_written_on_is_damaged_no_more(tmp_path: Path) -> None:
+    path = write(tmp_path, [scalar("loss", float(number)) for number in range(100)])
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    path.write_bytes(whole[:middle] + b"\xff" * 64 + whole[middle + 64 :])
+    log = read(tmp_path)
+    assert (log.series["loss"].count < 100, log.unreadable, read(tmp_path, log).unreadable) == (True, 1, 1)
+    path.write_bytes(whole)
+    assert (read(tmp_path, log).unreadable, log.series["loss"].count) == (0, 100)

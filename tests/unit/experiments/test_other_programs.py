@@ -61,6 +61,18 @@ def test_mlflow(tmp_path: Path) -> None:
     assert read(source, run, log).series["acc"].count == 3
 
 
+def test_mlflow_with_too_many_files(tmp_path: Path) -> None:
+    for folder in ("params", "metrics"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "meta.yaml").write_text("status: 3\n")
+    for number in range(4999):
+        (tmp_path / f"params/p{number}").touch()
+    assert not MlflowSource().facts(tmp_path).partial
+    (tmp_path / "metrics/acc").write_text("1 0.5 0\n")
+    facts = MlflowSource().facts(tmp_path)
+    assert (len(facts.parameters), facts.partial) == (4999, True)
+
+
 def message(*parts: tuple[int, Any]) -> bytes:
     """Return a protobuf message: numbers as varint, other values as bytes."""
     encoded = b""
@@ -139,3 +151,27 @@ def test_wandb(tmp_path: Path) -> None:
     path.write_bytes(b"\xff" * 100_000)
     with pytest.raises(NotReadable):
         source.facts(folder)
+
+
+def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    for name, content in {
+        "secret/id_rsa": "1 2 3\n",
+        "secret/wandb-metadata.json": '{"host": "elsewhere"}',
+        "root/mlruns/0/abc/meta.yaml": "status: 3\n",
+        "root/mlruns/0/abc/metrics/acc": "1 0.5 0\n",
+        "root/run-20261124_120835-g79cgk4l/run-g79cgk4l.wandb": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    mlflow, wandb = tmp_path / "root/mlruns/0/abc", tmp_path / "root/run-20261124_120835-g79cgk4l"
+    (wandb / "run-g79cgk4l.wandb").write_bytes(log_of(message((17, message((8, "nice"))))))
+    for link in (mlflow / "params", mlflow / "tags", mlflow / "metrics/more", wandb / "files"):
+        link.symlink_to(tmp_path / "secret")
+    facts = MlflowSource().facts(mlflow)
+    assert (facts.parameters, facts.labels) == ({}, [])
+    assert list(read(MlflowSource(), mlflow).series) == ["acc"]
+    assert WandbSource().facts(wandb).environment == {}
+    (mlflow / "metrics/more").unlink()
+    (mlflow / "metrics").rename(mlflow / "real")
+    (mlflow / "metrics").symlink_to(mlflow / "real")
+    assert not read(MlflowSource(), mlflow).series

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import math
+import random
 import time
 from array import array
+from collections.abc import Callable
+from functools import partial
+from operator import mul
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -17,12 +22,14 @@ from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.em import files
 from jupyterlab_t9kjob.em.yaml_text import dump
-from jupyterlab_t9kjob.experiments.curves import reduced
+from jupyterlab_t9kjob.experiments.curves import Line, reduced
 from jupyterlab_t9kjob.experiments.detail import association_of
 from jupyterlab_t9kjob.experiments.facts import Facts, MetricLog
+from jupyterlab_t9kjob.experiments.library.cells import small_curve
 from jupyterlab_t9kjob.experiments.library.finder import find
+from jupyterlab_t9kjob.experiments.library.packed import packed, unpacked
 from jupyterlab_t9kjob.experiments.places import Places
-from jupyterlab_t9kjob.experiments.series import MOST_BUCKETS, Position, Series, small_curve
+from jupyterlab_t9kjob.experiments.series import MOST_BUCKETS, Position, Series
 from jupyterlab_t9kjob.experiments.sources.metric_file import read_batch
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
 from jupyterlab_t9kjob.experiments.sources.yaml_files import NotReadable, flat, parse, text
@@ -62,6 +69,40 @@ def test_finds_runs_in_any_folder(tmp_path: Path) -> None:
     found = find(tmp_path, [SOURCE])
     assert sorted(found.runs) == sorted(runs)
     assert found.complete
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata"),
+    [
+        ("project", "title: my project\n"),
+        ("project", ""),
+        ("project", "spec:\n  kind: Run\n"),
+        ("chart", "apiVersion: v1\nkind: Deployment\n"),
+        ("data_260101_000000_abcdef", "kind: Artifact\nname: data\n"),
+    ],
+)
+def test_other_folders_with_these_names_are_no_runs_and_hide_none(tmp_path: Path, name: str, metadata: str) -> None:
+    folder = tmp_path / name
+    (folder / "metrics").mkdir(parents=True)
+    (folder / "metadata.yaml").write_text(metadata)
+    run = a_run(folder / ".em/runs")
+    assert list(find(tmp_path, [SOURCE]).runs) == [run]
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata"),
+    [
+        ("renamed", "kind: Run\nname: mnist\n"),
+        ("renamed", "name: mnist\nkind: 'Run'\n"),
+        ("mnist_260101_000000_abcdef", ""),  # T9k's SDK rewrites the file in place.
+        ("mnist_260101_000000_abcdef", "kind: Run\nname: ["),
+    ],
+)
+def test_runs_are_known_by_their_kind_or_their_name(tmp_path: Path, name: str, metadata: str) -> None:
+    folder = tmp_path / name
+    (folder / "metrics").mkdir(parents=True)
+    (folder / "metadata.yaml").write_text(metadata)
+    assert list(find(tmp_path, [SOURCE]).runs) == [folder]
 
 
 # Rule 2
@@ -143,6 +184,16 @@ def test_reads_what_the_recorder_writes(tmp_path: Path, monkeypatch: pytest.Monk
     assert [chunk.locate(index).epoch for index in range(5)] == [1.5] * 5
 
 
+def test_of_too_many_types_the_first_are_read(tmp_path: Path) -> None:
+    folder = a_run(tmp_path)
+    for number in range(1000):
+        (folder / f"metrics/t{number:04d}.yaml").write_text(ITEM.format(1.0, 1))
+    assert not SOURCE.facts(folder).partial
+    (folder / "metrics/u.yaml").write_text(ITEM.format(1.0, 1))
+    assert SOURCE.facts(folder).partial
+    assert list(read(folder).series) == [f"t{number:04d}.loss" for number in range(1000)]
+
+
 # Rules 7 and 9
 def test_runs_are_linked_to_jobs() -> None:
     place = {"engine": "a", "namespace": "b", "name": "train-1", "phase": "Running"}
@@ -198,6 +249,10 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
     assert found.links == [folder.parent / outside.name]
     assert SOURCE.facts(folder).problems
     assert not read(folder).series
+    (folder / "metrics/train.yaml").unlink()
+    (folder / "metrics").rmdir()
+    (folder / "metrics").symlink_to(outside / "metrics")
+    assert not read(folder).series
 
 
 def test_steps_may_go_backwards_and_values_be_anything(tmp_path: Path) -> None:
@@ -223,9 +278,32 @@ def test_a_single_spike_is_kept() -> None:
     assert len(series.lengths) <= MOST_BUCKETS
     assert max(series.samples(), key=lambda sample: sample.value).position.step == 377_777
     assert max(small_curve(series)) == 99.0
-    points = [(sample.position.step or 0.0, sample.value) for sample in series.samples()]
-    assert (377_777, 99.0) in reduced(points, 100)
-    assert len(reduced(points, 100)) <= 200
+    shown = reduced(Line(series.kept.steps, series.kept.values, *series.means()), 100)
+    assert (377_777, 99.0) in zip(shown.x, shown.y, strict=True)
+    assert len(shown.x) <= 200
+
+
+@pytest.mark.parametrize(("length", "piece"), [(1, 1), (1024, 7), (1025, 1000), (5000, 63), (70_001, 3001)])
+@pytest.mark.parametrize("kind", [list, partial(array, "d")], ids=["list", "array"])
+def test_means_of_a_reduced_curve_are_those_of_its_values(
+    length: int, piece: int, kind: Callable[[list[float]], Any]
+) -> None:
+    source = random.Random(length)
+    values = [source.lognormvariate(0, 1) for _ in range(length)]
+    values[length // 2] = 1e6
+    values[length // 3] = math.nan
+    series = Series()
+    for begin in range(0, length, piece):
+        part = kind(values[begin : begin + piece])
+        series.extend(part, lambda index, begin=begin: Position(float(begin + index), None, None))  # type: ignore[misc]
+    series = unpacked(packed(MetricLog({}, {"loss": series}))).series["loss"]
+    line = Line(series.kept.steps, series.kept.values, *series.means())
+    finite = [value for value in values if math.isfinite(value)]
+    for shown in (line, reduced(line, 100)):
+        weights = shown.values or [1.0] * len(shown.x)
+        assert sum(weights) == pytest.approx(len(finite))
+        means = shown.means or shown.y
+        assert sum(map(mul, means, weights)) == pytest.approx(sum(finite))
 
 
 @given(

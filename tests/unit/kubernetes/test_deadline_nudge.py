@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from jupyterlab_t9kjob.core.manifests.names import OWNER
+from jupyterlab_t9kjob.engines.kubernetes.client.api import ApiError
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.jobs import deadline_nudge
 from jupyterlab_t9kjob.engines.kubernetes.jobs.deadline_nudge import DeadlineNudge
@@ -68,3 +69,60 @@ async def test_a_job_is_read_again_only_in_another_state(monkeypatch: pytest.Mon
     await table.stop()
     assert kind.asked == ["1", "2"]
     assert set(patched) == {"train"}
+
+
+@pytest.mark.parametrize(("status", "again"), [(500, True), (429, True), (409, True), (403, False), (422, False)])
+async def test_a_refusal_that_passes_is_no_last_word(status: int, again: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline_nudge, "TICK_SECONDS", 0.0)
+    monkeypatch.setattr(deadline_nudge, "FIRST_DELAY", 0.0)
+    job = TrackedJob("uid-1", "lab", state("1", suspended=False))
+    job.record = Record(cluster="here", server="here:6443", uid="uid-1", namespace="lab", phase="Running")
+    looked = asyncio.Semaphore(0)
+    patches = 0
+
+    async def patch(_path: str, _body: dict[str, Any]) -> None:
+        nonlocal patches
+        patches += 1
+        raise ApiError(status, {"message": "failed calling webhook"})
+
+    def jobs() -> list[TrackedJob]:
+        looked.release()
+        return [job]
+
+    cluster = SimpleNamespace(api=SimpleNamespace(patch=patch), rights=lambda _kind, _namespace: {})
+    table = DeadlineNudge(Kind(), cast(Cluster, cluster), jobs)
+    table.start()
+    with anyio.fail_after(PATIENCE):
+        for _ in range(4):
+            await looked.acquire()
+    await table.stop()
+    assert (patches > 1) == again
+
+
+async def test_the_next_attempts_are_rarer_and_rarer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deadline_nudge, "TICK_SECONDS", 0.0)
+    job = TrackedJob("uid-1", "lab", state("1", suspended=False))
+    job.record = Record(cluster="here", server="here:6443", uid="uid-1", namespace="lab", phase="Running")
+    clock = 1000.0
+    times: list[float] = []
+    enough = asyncio.Event()
+
+    async def patch(_path: str, _body: dict[str, Any]) -> None:
+        times.append(clock - 1000.0)
+        raise ApiError(503, {})
+
+    def jobs() -> list[TrackedJob]:
+        nonlocal clock
+        clock += 1.0
+        if clock > 2000.0:
+            enough.set()
+        return [job]
+
+    monkeypatch.setattr(deadline_nudge, "monotonic", lambda: clock)
+    cluster = SimpleNamespace(api=SimpleNamespace(patch=patch), rights=lambda _kind, _namespace: {})
+    table = DeadlineNudge(Kind(), cast(Cluster, cluster), jobs)
+    table.start()
+    with anyio.fail_after(PATIENCE):
+        await enough.wait()
+    await table.stop()
+    assert times == [1.0, 11.0, 31.0, 71.0, 151.0, 311.0, 611.0, 911.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,8 @@ pytestmark = pytest.mark.asyncio
 UIDS = [f"uid-{number}" for number in range(20)]
 
 
-def record(uid: str) -> Record:
-    return Record(cluster="here", server="here:6443", uid=uid, namespace="lab")
+def record(uid: str, *, deleted: bool = False) -> Record:
+    return Record(cluster="here", server="here:6443", uid=uid, namespace="lab", deleted=deleted)
 
 
 async def kept(path: Path) -> set[str]:
@@ -85,6 +86,28 @@ async def test_what_is_told_of_a_job_while_it_is_dropped_brings_nothing_back(tmp
     await dropping
     await records.stop()
     assert await kept(tmp_path) == set()
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+async def test_a_record_that_is_gone_is_written_again_only_for_a_job_in_the_cluster(
+    tmp_path: Path, *, deleted: bool
+) -> None:
+    """Another lab removes records only of deleted jobs; anything else that removes one may be a mistake."""
+    records = Records(tmp_path)
+    await records.start()
+    await records.put_now("uid-1", lambda: record("uid-1"))
+    shutil.rmtree(tmp_path / "lab" / "uid-1")
+    removed = asyncio.Event()
+    await records.put_now("uid-1", lambda: record("uid-1", deleted=deleted), removed.set)
+    assert removed.is_set() == deleted
+    assert (await kept(tmp_path) == set()) == deleted
+    if deleted:
+        # A first record of a deleted job, and one on a disk that was away, are no such case.
+        await records.put_now("uid-2", lambda: record("uid-2", deleted=True))
+        shutil.rmtree(tmp_path)
+        await records.put_now("uid-2", lambda: record("uid-2", deleted=True))
+        assert await kept(tmp_path) == {"uid-2"}
+    await records.stop()
 
 
 def older(error: str, *, deleted: bool, ended: dict[str, Any] | None = None) -> Record:

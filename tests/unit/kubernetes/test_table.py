@@ -16,12 +16,13 @@ import pytest
 from jupyterlab_t9kjob.core.job import JobSummary
 from jupyterlab_t9kjob.core.lab import Lab
 from jupyterlab_t9kjob.core.manifests import Parsed, parse
-from jupyterlab_t9kjob.core.manifests.convert import LAST_APPLIED
 from jupyterlab_t9kjob.core.manifests.names import OWNER
+from jupyterlab_t9kjob.core.manifests.own_fields import LAST_APPLIED
 from jupyterlab_t9kjob.engines.kubernetes.cluster.connection import Cluster
 from jupyterlab_t9kjob.engines.kubernetes.cluster.namespace_watch import NamespaceWatch
 from jupyterlab_t9kjob.engines.kubernetes.cluster.settings import Settings
 from jupyterlab_t9kjob.engines.kubernetes.jobs import job_reading, record_keeper, records, tracked_job
+from jupyterlab_t9kjob.engines.kubernetes.jobs import table as job_table
 from jupyterlab_t9kjob.engines.kubernetes.jobs.api_views import summary
 from jupyterlab_t9kjob.engines.kubernetes.jobs.record_keeper import Drop
 from jupyterlab_t9kjob.engines.kubernetes.jobs.records import Records
@@ -45,14 +46,23 @@ def training(uid: str, created: int) -> dict[str, Any]:
     return {**job(uid, created), "apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "spec": specs}
 
 
+def with_gpus(manifest: dict[str, Any]) -> dict[str, Any]:
+    container = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    container["resources"] = {"limits": {"nvidia.com/gpu": "8"}}
+    return manifest
+
+
 def a_table(
     home: Path,
     told: Callable[[JobSnapshot], None] = lambda _seen: None,
     drop: Drop | None = None,
     cluster: Cluster | None = None,
+    *,
+    once: bool = False,
 ) -> JobTable:
     kept, cluster = Records(home), cluster or Cluster(Settings(enabled=False))
-    return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", changed=told, drop=drop or kept.drop)
+    forget = drop or kept.drop
+    return JobTable(Kubeflow(), cluster, kept, lambda _path: None, owner="tester", changed=told, drop=forget, once=once)
 
 
 async def test_one_job_s_oddity_ends_the_telling_of_no_other(tmp_path: Path) -> None:
@@ -106,9 +116,8 @@ async def test_a_row_has_the_accelerators_before_its_job_is_read_and_all_facts_t
     api: Any = SimpleNamespace(connection=SimpleNamespace(cluster="test"))
     cluster.spaces["lab"] = NamespaceWatch(api, "lab", lambda: None, lambda: None)
     table = a_table(tmp_path, cluster=cluster)  # It has not started, so nothing is read unless somebody asks.
-    manifest = training("one", 1)
+    manifest = with_gpus(training("one", 1))
     template = manifest["spec"]["pytorchReplicaSpecs"]["Master"]["template"]
-    template["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "8"}}
     manifest["spec"]["pytorchReplicaSpecs"]["Worker"] = {"replicas": 3, "template": template}
     table.note("lab", manifest)
     (row,) = table.summaries()
@@ -141,6 +150,61 @@ async def test_a_record_whose_job_is_gone_counts_as_deleted_as_soon_as_the_list_
     (row,) = table.summaries()
     assert row.deleted
     await table.records.stop()
+
+
+async def test_who_lists_jobs_once_reads_what_only_a_record_has_and_other_jobs_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = a_table(tmp_path)
+    job = before.note("lab", with_gpus(training("gone", 1)))
+    before.records.keep(job)
+    await before.records.save(job)
+    await before.stop()
+
+    parsed: list[str] = []
+
+    def noted(manifest: Any) -> Parsed:
+        parsed.append(manifest["metadata"]["name"])
+        return parse(manifest)
+
+    monkeypatch.setattr(job_reading, "parse", noted)
+    cluster = Cluster(Settings(enabled=False))
+    api: Any = SimpleNamespace(connection=SimpleNamespace(cluster="test"))
+    cluster.spaces["lab"] = NamespaceWatch(api, "lab", lambda: None, lambda: None)
+    table = a_table(tmp_path, cluster=cluster, once=True)
+    await table.start()
+    manifest = with_gpus(training("one", 2))
+    as_listed = json.dumps(manifest)
+    table.note("lab", manifest)
+    await table.ready()
+    assert parsed == ["gone"]
+    rows = {row.name: row for row in table.summaries()}
+    assert [row.devices.count for row in rows.values() if row.devices is not None] == [8, 8]
+    assert "rerun" not in rows["one"].actions
+    await table.read()
+    assert parsed == ["gone", "one"]
+    rows = {row.name: row for row in table.summaries()}
+    assert "rerun" in rows["one"].actions
+    assert json.dumps(manifest) == as_listed
+    await table.stop()
+
+
+@pytest.mark.parametrize("once", [True, False])
+async def test_who_lists_jobs_once_waits_for_all_of_them(
+    once: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_table, "READY_SECONDS", 0.01)
+    whole = asyncio.Event()
+    cluster = Cluster(Settings(enabled=False))
+    api: Any = SimpleNamespace(connection=SimpleNamespace(cluster=""))
+    space = cluster.spaces["lab"] = NamespaceWatch(api, "lab", lambda: None, lambda: None)
+    slow: Any = SimpleNamespace(listed=whole.wait, complete=False, filling=True, objects={})
+    space.jobs["kubeflow"] = space.pods = space.events = slow
+    ready = asyncio.create_task(a_table(tmp_path, cluster=cluster, once=once).ready())
+    await asyncio.wait({ready}, timeout=0.5 if once else PATIENCE)
+    assert ready.done() is not once
+    whole.set()
+    await ready
 
 
 async def test_a_job_that_changes_is_read_by_its_own_thread_only(
@@ -222,6 +286,34 @@ async def test_a_job_of_others_without_values_can_be_run_again(tmp_path: Path) -
     table.job_gone("lab", "one")
     assert "rerun" in summary(table.kind, table.observer.snapshot(await table.get("one"))).actions
     await table.stop()
+
+
+def recorded(home: Path) -> list[str]:
+    """Return the uids of the jobs with a record."""
+    return [path.parent.name for path in home.rglob("record.json")]
+
+
+async def test_a_record_that_another_lab_has_removed_stays_removed(tmp_path: Path) -> None:
+    here, there = a_table(tmp_path), a_table(tmp_path)
+    forgotten, gone = asyncio.Event(), asyncio.Event()
+    for table, event in ((here, forgotten), (there, gone)):
+        table.listen(lambda _ident, row, event=event: event.set() if row is None else None)  # type: ignore[misc]
+        await table.start()
+        table.opened(table.note("lab", training("one", 1)))
+        found = await table.get("one")
+        await table.records.save(found)
+    record = there.jobs["one"].record
+    assert record is not None
+    record.remove = True
+    there.job_gone("lab", "one")
+    await asyncio.wait_for(gone.wait(), PATIENCE)
+    await there.stop()  # which waits for the removal
+    assert recorded(tmp_path) == []
+    here.job_gone("lab", "one")
+    await asyncio.wait_for(forgotten.wait(), PATIENCE)
+    assert "one" not in here.jobs
+    await here.stop()
+    assert recorded(tmp_path) == []
 
 
 WORKED = "system:serviceaccount:kube-ai:carol"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.features import uses
 from jupyterlab_t9kjob.core.manifests import KINDS, Kind
+from jupyterlab_t9kjob.core.manifests.entrypoints import OWN_COMMAND
 from jupyterlab_t9kjob.core.spec import JobSpec
 
 names = st.from_regex(r"[a-z]([-a-z0-9]{0,8}[a-z0-9])?", fullmatch=True)
@@ -65,7 +66,9 @@ entrypoints = st.one_of(
     st.sampled_from(["dist.py", "./dist.py", "-m", "/w", "sub/../x.py"]).map(lambda v: {"kind": "script", "value": v}),
     st.sampled_from(["/w/nb.ipynb", "nb.ipynb"]).map(lambda v: {"kind": "notebook", "value": v}),
     st.sampled_from(["pkg.mod", "train"]).map(lambda v: {"kind": "module", "value": v}),
-    st.sampled_from(["sh", "python", "torchrun", "./run.sh", "-x"]).map(lambda v: {"kind": "command", "value": v}),
+    st.sampled_from(["sh", "python", "torchrun", "./run.sh", "-x", OWN_COMMAND.value]).map(
+        lambda v: {"kind": "command", "value": v}
+    ),
 )
 env = st.lists(
     st.one_of(
@@ -188,7 +191,7 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
             "annotations": draw(labels),
             "entrypoint": draw(entrypoints),
             "args": draw(words_lists),
-            "working_dir": draw(st.none() | folders),
+            "working_dir": draw(st.none() | st.just("") | folders),
             "env": draw(env),
             "runtime": draw(runtimes),
             "replica_specs": types,
@@ -228,8 +231,9 @@ def specs(draw: st.DrawFn, kind: Kind) -> JobSpec:
     )  # fmt: skip
     refused = {use.capability for use in uses(spec) if not KINDS[kind].capabilities[use.capability].supported}
     without: dict[str, Any] = {}
-    if "ttl" in refused:
-        without["run_policy"] = spec.run_policy.model_copy(update={"ttl_seconds": None})
+    policy = {"ttl": {"ttl_seconds": None}, "clean_up": {"clean_up": "Unfinished"}}
+    for name in policy.keys() & refused:
+        without["run_policy"] = without.get("run_policy", spec.run_policy).model_copy(update=policy[name])
     if "priority" in refused:
         without["scheduling"] = spec.scheduling.model_copy(update={"priority": None})
     if "restart_always" in refused:

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from jupyterlab_t9kjob.core.manifests.convert import parse, render, without_copies
+from jupyterlab_t9kjob.core.manifests.convert import parse, render
 from jupyterlab_t9kjob.core.manifests.names import CONFIG_FILES
+from jupyterlab_t9kjob.core.manifests.own_fields import without_copies
 from jupyterlab_t9kjob.core.manifests.registry import KINDS
 from jupyterlab_t9kjob.core.manifests.support import problems
 from jupyterlab_t9kjob.core.spec import MAX_CONFIG_BYTES, ConfigFile, JobSpec

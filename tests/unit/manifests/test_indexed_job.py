@@ -124,3 +124,9 @@ def test_two_types_are_refused() -> None:
     spec = make(replica_specs=[{"type": "master"}, {"type": "worker", "replicas": 2}])
     (problem,) = [check for check in problems(spec, "job") if check.level == "error"]
     assert (problem.code, problem.field) == ("Unsupported", "/spec/replica_specs/1")
+
+
+@pytest.mark.parametrize("args", [["", "a"], ["-m", ""], ["-c", "pass"]])
+def test_a_python_without_a_script_stays_a_command(args: list[str]) -> None:
+    spec = make(entrypoint={"kind": "command", "value": "python"}, args=args, torchrun=None)
+    assert parse(render(spec, "job")).spec == spec

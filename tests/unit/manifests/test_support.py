@@ -59,6 +59,8 @@ CELLS: list[tuple[dict[str, Any], dict[str, str], str]] = [
     ({"elastic": {"min": 1, "max": 1}}, FIXED, "/spec/elastic"),
     ({"run_policy": {"ttl_seconds": 1}}, {"t9k": "error", "trainjob": "error", "local": "error"},
      "/spec/run_policy/ttl_seconds"),
+    *(({"run_policy": {"clean_up": value}}, dict.fromkeys(("job", "jobset", "trainjob"), "error"),
+       "/spec/run_policy/clean_up") for value in ("All", "None")),
     ({"run_policy": {"resume_evicted": True}}, {"local": "hint"}, "/spec/run_policy/resume_evicted"),
     ({"resume": [{"type": "worker", "args": []}]}, BOTH, "/spec/resume/0"),
     ({"resume": [{"type": "worker", "skip_init": True}]}, ALL_BUT_T9K, "/spec/resume/0"),

@@ -270,9 +270,10 @@ def from_hydra(config_path: str | None, config_name: str) -> Iterator[Option]:
             unset = re.findall(r"You must specify '(\w+)'", str(error))
             config = compose(config_name, [f"{unset[0]}={groups[unset[0]][0]}"], return_hydra_config=True)
         chosen = {k: v for k, v in config.hydra.runtime.choices.items() if not k.startswith("hydra/")}
-        for name, offered in groups.items():
-            key = next((key for key in chosen if key.partition("@")[0] == name), f"+{name}")
-            found[key] = ("???" if name in unset else chosen.get(key), offered)
+        for key, choice in chosen.items():
+            found[key] = ("???" if key in unset else choice, loader.get_group_options(key.partition("@")[0]))
+        used = {key.partition("@")[0] for key in found}
+        found |= {f"+{name}": (None, offered) for name, offered in groups.items() if name not in used}
         with open_dict(config):
             del config["hydra"]
             for name in unset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 from jupyterlab_t9kjob.launch.options.reader import read_options
 
 NESTED = "[" * 80 + "1" + "]" * 80
+
+PARSER = "import argparse\np = argparse.ArgumentParser()\n"
+MAX_CPU_SECONDS = 5
+"""Far more than any of the scripts needs, and far less than one that is followed without a limit."""
 
 SCRIPTS = {
     "names in a circle": "import fire\nA = B\nB = A\nfire.Fire(A)\n",
@@ -31,6 +36,24 @@ SCRIPTS = {
     "flags.DEFINE_integer('n', 1 // 0, 'x')\nflags.DEFINE_float('', 1e999, None)\n",
     "paths out of the root": "import hydra\n@hydra.main('../../../etc', 'passwd')\ndef f(c): ...\nf()\n",
     "a configurator out of the root": "a = 1\nexec(open('../../../../etc/passwd').read())\n",
+    "a list that doubles": f"{PARSER}d = [1]\nfor _ in range(60): d = [d, d]\n"
+    "p.add_argument('--z', default=d)\np.add_argument('--y', choices=d)\np.parse_args()\n",
+    "tuples that double": f"{PARSER}d = e = (1,)\nfor _ in range(60): d = (d, d); e = (e, e)\n"
+    "if p.x:\n    f = d\nelse:\n    f = e\n"
+    "p.add_argument('--z', default=d, help=f'{d}')\np.add_argument('--y', default=str(f), choices=e)\n"
+    "p.parse_args()\n",
+    "a sum of tuples": f"{PARSER}d = (1,)\nfor _ in range(60): d = d + d\n"
+    "p.add_argument('--z', default=d)\np.parse_args()\n",
+    "a list in itself": f"{PARSER}d = []\nd.append(d)\np.add_argument('--z', default=d)\n"
+    "p.add_argument('--y', choices=d)\np.parse_args()\n",
+    "a deep list": f"{PARSER}d = []\nfor _ in range(1000): d = [d]\np.add_argument('--z', default=d)\n"
+    "p.add_argument('--y', choices=d)\np.parse_args()\n",
+    "names that double": "import fire\nd0 = [1]\n"
+    + "".join(f"d{n + 1} = [d{n}, d{n}]\n" for n in range(30))
+    + "def f(a=d30): ...\nfire.Fire(f)\n",
+    "enums that double": "import fire, enum\nclass E0(enum.Enum):\n    a = 1\n    b = 2\n"
+    + "".join(f"class E{n + 1}(enum.Enum):\n    a = E{n}.a\n    b = E{n}.b\n" for n in range(30))
+    + "def f(a=E30.a): ...\nfire.Fire(f)\n",
     "a NUL in a path": "a = 1\nexec(open('a\\0b').read())\n"
     "import hydra\n@hydra.main('\\0', '\\0')\ndef f(c): ...\nf()\n",
 }
@@ -40,9 +63,21 @@ SCRIPTS = {
 def test_bad_scripts(name: str, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text(SCRIPTS[name], "utf-8")
+    begun = time.thread_time()
     read = read_options(tmp_path, script, SCRIPTS[name])
+    assert time.thread_time() - begun < MAX_CPU_SECONDS
     for option in read.options:
         option.model_dump_json().encode()
+
+
+def test_options_with_nested_values_are_kept(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    source = SCRIPTS["a list in itself"]
+    script.write_text(source)
+    read = read_options(tmp_path, script, source)
+    found = {option.flags[0]: (option.default, option.default_expression) for option in read.options}
+    assert found == {"--z": (None, "d"), "--y": (None, None)}
+    assert not read.unread
 
 
 @pytest.mark.parametrize(

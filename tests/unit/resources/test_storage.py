@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jupyterlab_t9kjob.core.resources import Column, Segment
 from jupyterlab_t9kjob.resources.reduction import reduce, span_of
-from jupyterlab_t9kjob.resources.storage.blocks import read
+from jupyterlab_t9kjob.resources.storage.blocks import columns_block, frame_block, read
 from jupyterlab_t9kjob.resources.storage.writer import TIERS, SampleWriter
 
 CPU, MEMORY = Column("worker-0", "rank", 0, "cpu"), Column("worker-0", "rank", 0, "memory")
@@ -35,8 +35,7 @@ def test_samples_get_coarser_with_age_and_keep_their_extremes(tmp_path: Path) ->
     assert (first, last) == (BEGIN, BEGIN + 72 * 3600)
     reduced = reduce(files, first, last, 300)
     assert len(reduced.times) <= 301
-    values = list(reduced.values[CPU].values())
-    assert max(high for _low, _mean, high in values) == 8.0 and min(low for low, _mean, _high in values) == 1.0
+    assert max(high or 0 for high in reduced.highs(CPU)) == 8.0 and min(low or 9 for low in reduced.lows(CPU)) == 1.0
     fine = reduce(files, last - 600, last, 300)
     assert len(fine.times) >= 10, "the newest samples are as they were taken"
 
@@ -71,12 +70,35 @@ def test_missing_values_and_gaps_stay_missing(tmp_path: Path) -> None:
     assert None not in reduced.means(MEMORY)
 
 
+def test_a_point_takes_the_values_that_its_frames_have_in_all_segments() -> None:
+    columns = [CPU, MEMORY]
+    before, after = Segment(columns, 1, {}), Segment(columns[::-1], 3, {})
+    for at, cpu, memory in ((0, 4.0, math.nan), (10, math.nan, math.nan), (20, 8.0, math.nan)):
+        before.times.append(BEGIN + at)
+        before.seconds.append(10)
+        before.values.extend([cpu, memory])
+    after.times.append(BEGIN + 30)
+    after.seconds.append(10)
+    after.values.extend([1, 2, 3, 0, 10, 20])
+    reduced = reduce([(0, [before, after])], BEGIN, BEGIN + 40, 1)
+    assert (reduced.times, reduced.ends, reduced.columns) == ([BEGIN], [BEGIN + 40], columns)
+    assert (reduced.lows(CPU), reduced.means(CPU), reduced.highs(CPU)) == ([0.0], [8.0], [20.0])
+    assert (reduced.lows(MEMORY), reduced.means(MEMORY), reduced.highs(MEMORY)) == ([1.0], [2.0], [3.0])
+
+
 def test_new_ranks_begin_a_new_segment(tmp_path: Path) -> None:
     writer = SampleWriter(tmp_path)
     writer.write(BEGIN, 10, {CPU: 1.0}, {})
     writer.write(BEGIN + 10, 10, {CPU: 1.0, MEMORY: 5.0}, {})
     reduced = reduce(tiers(tmp_path), BEGIN, BEGIN + 20, 100)
     assert reduced.means(MEMORY) == [None, 5.0] and reduced.means(CPU) == [1.0, 1.0]
+
+
+def test_columns_whose_parts_have_other_types_are_no_samples(tmp_path: Path) -> None:
+    for column in ([["w"], "rank", 0, "cpu"], ["w", {}, 0, "cpu"], ["w", "rank", [], "cpu"], ["w", "rank", 0, None]):
+        block = columns_block([CPU, column], 1, {}) + frame_block(BEGIN, 10, [1.0, 2.0])  # type: ignore[list-item]
+        (tmp_path / "samples").write_bytes(block)
+        assert read(tmp_path / "samples") == []
 
 
 def test_other_files_are_no_samples(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from jupyterlab_t9kjob.core.spec import Entrypoint, JobSpec
 from jupyterlab_t9kjob.core.sweep import ANNOTATION, SweepMember, member_of, with_member
 from jupyterlab_t9kjob.launch.sweeps.combinations import drawn, grid, number_of_combinations
 from jupyterlab_t9kjob.launch.sweeps.expansion import jobs_of
-from jupyterlab_t9kjob.launch.sweeps.fields import set_fields, with_option
+from jupyterlab_t9kjob.launch.sweeps.fields import field_of, set_fields, with_unknown
 from jupyterlab_t9kjob.launch.sweeps.hints import hints
 from jupyterlab_t9kjob.launch.sweeps.model import ExpandSweep, Sweep
 from jupyterlab_t9kjob.launch.sweeps.row_file import read_rows
@@ -34,12 +35,23 @@ from jupyterlab_t9kjob.launch.sweeps.values import Interval, parse_values
         ("1e-4..1e-2 log 5", ["0.0001", "0.000316228", "0.001", "0.00316228", "0.01"]),
         ("0..1 lin 5", ["0", "0.25", "0.5", "0.75", "1"]),
         ("1..3, 10", ["1", "2", "3", "10"]),
+        ("100000..10000000 log 3", ["100000", "1000000", "10000000"]),
+        ("1234567..1234569 lin 3", ["1234567", "1234568", "1234569"]),
+        ("0.12345678..1234567 lin 3", ["0.12345678", "617284", "1234567"]),
+        ("2e6..4e6 log 3", ["2000000", "2828430", "4000000"]),
         ("../data, a..b", ["../data", "a..b"]),
         ("1,", ["1"]),
     ],
 )
 def test_values(text: str, values: list[str]) -> None:
     assert parse_values(text, "/f") == values
+
+
+def test_ranges_of_whole_numbers_are_rounded() -> None:
+    assert parse_values("1..100 log 5", "/f", whole=True) == ["1", "3", "10", "32", "100"]
+    assert parse_values("0..1 lin 5", "/f", whole=True) == ["0", "0.25", "0.5", "0.75", "1"]
+    interval = parse_values("1..1000 log", "/f", whole=True)
+    assert isinstance(interval, Interval) and interval.draw(random.Random(1)).isdecimal()
 
 
 @pytest.mark.parametrize(
@@ -102,10 +114,11 @@ def test_a_random_sweep_is_the_same_for_the_same_seed_and_repeats_nothing() -> N
         (["lr=1", "x=2"], "lr=", "3", ["lr=3", "x=2"]),
         ([], "model.lr=", "3", ["model.lr=3"]),
         (["--lr-min", "1"], "--lr", "2", ["--lr-min", "1", "--lr", "2"]),
+        (["--a", "1", "--", "--lr"], "--lr", "2", ["--a", "1", "--lr", "2", "--", "--lr"]),
     ],
 )
 def test_options(args: list[str], option: str, value: str, expected: list[str]) -> None:
-    assert with_option(args, option, value) == expected
+    assert with_unknown(args, option, value) == expected
 
 
 def spec_of(**fields: Any) -> JobSpec:
@@ -144,6 +157,10 @@ def test_jobs_have_names_directories_and_values_of_their_own() -> None:
     assert long[2].name == "a" * 38 + "-3"
 
 
+def of_no_script(column: str) -> str:
+    return field_of(column, (), ())
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [
@@ -161,7 +178,7 @@ def test_jobs_have_names_directories_and_values_of_their_own() -> None:
 def test_files_of_rows(tmp_path: Path, text: str, rows: list[dict[str, str]]) -> None:
     path = tmp_path / "rows"
     path.write_text(text, encoding="utf-8")
-    assert read_rows(path) == rows
+    assert read_rows(path, of_no_script) == rows
 
 
 @pytest.mark.parametrize(
@@ -191,13 +208,13 @@ def test_files_that_are_no_rows(tmp_path: Path, data: bytes, words: str) -> None
     path = tmp_path / "rows.csv"
     path.write_bytes(data)
     with pytest.raises(FieldError, match=words):
-        read_rows(path)
+        read_rows(path, of_no_script)
 
 
 def test_a_missing_file_or_a_folder_is_no_file_of_rows(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none.csv"):
         with pytest.raises(FieldError, match="can't be read"):
-            read_rows(path)
+            read_rows(path, of_no_script)
 
 
 def test_the_membership_is_an_annotation() -> None:

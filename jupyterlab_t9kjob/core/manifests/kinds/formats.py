@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from ...checks import Capability, Check
-from ...spec import JobSpec
-from ...translation import Text, _
+from ...spec import Elastic, JobSpec
+from ...translation import Text, _, _n
 from ..model import Notes
-from ..names import CONTAINER
 from .pod_template import training_container
-
-Patch: TypeAlias = "dict[str, Any] | None"
+from .torchrun.bare import Told
 
 
 def _as_it_is(manifest: dict[str, Any], _dialect: Any) -> tuple[dict[str, Any], Notes]:
@@ -34,6 +32,18 @@ def _one_dialect(_schema: Any) -> None:
 
 def _no_words(_spec: JobSpec) -> list[str]:
     return []
+
+
+def _all_extra(spec: JobSpec) -> dict[str, Any]:
+    return spec.extra
+
+
+def _no_extra(_spec: JobSpec) -> dict[str, Any]:
+    return {}
+
+
+def _nothing_told(_manifest: dict[str, Any]) -> None:
+    return None
 
 
 def _no_problem(_spec: JobSpec, _dialect: Any) -> Iterable[Check]:
@@ -80,10 +90,9 @@ class Format:
         Conversion between specs and manifests, see `.t9k`.
     capabilities
         Features that jobs of the kind have, see `core.features`.
-    take_templates, put_templates
-        Move extra content to another kind. The first function removes the patches of the first and the last replica
-        type's pod template from a spec's extra content. The second returns these patches by the names that its kind
-        gives to the types.
+    types
+        Returns the names of a spec's replica types in the manifest, the first replica's first. Extra content moves to
+        another kind by them: that of the first and the last type's pod template. A kind that is `single` has one name.
     listed_by
         Field that identifies the items of `replicas`; None if `replicas` is an object.
     problems
@@ -91,10 +100,21 @@ class Format:
     unsayable
         Returns the problems of a job's manifest in the dialect `inner`, and of its spec: fields that a cluster's
         dialect does not have. It may change the manifest.
+    own_pod_fields
+        Fields of pods that the kind sets itself, so that they have no meaning on another kind.
+    own_env
+        Variables that the kind sets itself; that a manifest does not have them has no meaning on another kind.
+    heeded
+        Returns the part of a spec's extra content that `build` heeds. It has no meaning on another kind.
+    counting
+        Returns the part of a spec's extra content that counts; all of it by default.
     own_options
         Options of torchrun that jobs of this kind set themselves, in addition to those of all kinds.
     launcher
         Returns the words that the kind's controller puts before the arguments of a training container.
+    told
+        Returns what the kind's controller tells a torchrun without options, by the manifest in the dialect `inner`;
+        None if it tells nothing.
     sets_unbuffered
         True if the kind's controller sets ``PYTHONUNBUFFERED`` itself.
     needs_image
@@ -124,15 +144,19 @@ class Format:
     read: Callable[[dict[str, Any]], JobSpec]
     templates: Callable[[dict[str, Any]], list[dict[str, Any]]]
     capabilities: Mapping[str, Capability]
-    take_templates: Callable[[dict[str, Any], JobSpec], tuple[Patch, Patch]]
-    put_templates: Callable[[Patch, Patch, JobSpec], dict[str, Patch]]
+    types: Callable[[JobSpec], list[str]]
     listed_by: str | None = None
     single: bool = False
     place: str = ""
     problems: Callable[[JobSpec, Any], Iterable[Check]] = _no_problem
     unsayable: Callable[[dict[str, Any], JobSpec, Any], Iterable[Check]] = _all_sayable
+    own_pod_fields: tuple[str, ...] = ()
+    own_env: tuple[str, ...] = ()
+    heeded: Callable[[JobSpec], dict[str, Any]] = _no_extra
+    counting: Callable[[JobSpec], dict[str, Any]] = _all_extra
     own_options: tuple[str, ...] = ()
     launcher: Callable[[JobSpec], list[str]] = _no_words
+    told: Callable[[dict[str, Any]], Told | None] = _nothing_told
     sets_unbuffered: bool = False
     needs_image: bool = True
     usual: Any = None
@@ -178,38 +202,27 @@ def training_of(form: Format, manifest: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def taken(extra: dict[str, Any], field: str, names: Iterable[str]) -> dict[str, Patch]:
-    """Remove the patches of pod templates from extra content; return them by the name of their replica type.
+def outside_bounds(replicas: int, bounds: Elastic, field: str) -> Check:
+    """Return the error about a number of replicas that is not between the bounds of an elastic job.
 
     Parameters
     ----------
-    extra
-        Extra content of a spec; it is changed.
+    replicas
+        Number of replicas.
+    bounds
+        The bounds.
     field
-        Field of the object's spec that holds the replica types.
-    names
-        Names of the replica types.
+        JSON pointer of the field with the number.
     """
-    spec = extra.get("spec")
-    groups = spec.get(field) if isinstance(spec, dict) else None
-    found: dict[str, Patch] = {}
-    if not isinstance(groups, dict):
-        return found
-    for name in names:
-        group = groups.get(name)
-        if isinstance(group, dict) and isinstance(group.get("template"), dict):
-            found[name] = with_usual_container(group.pop("template"))
-    return found
-
-
-def with_usual_container(template: dict[str, Any]) -> dict[str, Any]:
-    """Remove the patch that renames the training container, so that it keeps the name that every kind accepts."""
-    pod = template.get("spec")
-    containers = pod.get("containers") if isinstance(pod, dict) else None
-    container = containers.get(CONTAINER) if isinstance(containers, dict) else None
-    if isinstance(container, dict):
-        container.pop("name", None)
-    return template
+    message = _n(
+        "{n} replica is not between {least} and {most}.",
+        "{n} replicas are not between {least} and {most}.",
+        replicas,
+        least=bounds.min,
+        most=bounds.max,
+    )
+    hint = _("Choose a number between the two.")
+    return Check(level="error", code="ElasticBounds", message=message, field=field, hint=hint)
 
 
 # -- capabilities ------------------------------------------------------------------------------------------------------
@@ -236,6 +249,7 @@ _EVERYWHERE: Final[dict[str, Text | None]] = {
     "security": None,
     "extra": None,
     "source": None,
+    "clean_up": None,
     "resume_evicted": None,
     "training_runtime": _("Only a TrainJob of Kubeflow Trainer has a training runtime."),
     "exec": _("Opening a terminal in a replica is not possible yet."),

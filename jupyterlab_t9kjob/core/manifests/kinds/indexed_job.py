@@ -17,7 +17,9 @@ from ...translation import _
 from ..entrypoints import Argv, program_from_plain
 from ..model import Notes
 from ..names import ENGINE, KUEUE_QUEUE
-from .launcher import (
+from .pod_template import build_template, compact
+from .template_reader import Part, read_groups, read_metadata, read_template, whole
+from .torchrun.launcher import (
     LONE_ENDPOINT,
     canonical_command,
     command_in,
@@ -27,8 +29,6 @@ from .launcher import (
     read_launcher,
     without_shell,
 )
-from .pod_template import build_template, compact
-from .template_reader import Part, read_groups, read_metadata, read_template, whole
 
 GROUP: Final = "batch"
 API_VERSION: Final = f"{GROUP}/v1"
@@ -45,6 +45,8 @@ COMPLETION_INDEX: Final = "batch.kubernetes.io/job-completion-index"
 """Annotation and label of pods with their index."""
 RETRIED: Final = (130, 137, 138, 143)
 """Exit codes after which the policy ``ExitCode`` restarts a replica, as on T9k."""
+WORLD_ENV: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
+"""Names of the variables of `world_env`."""
 _FAILS: Final = [
     {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
     {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": list(RETRIED)}},

@@ -8,11 +8,17 @@ from typing import Any, Final
 from ...checks import Check
 from ...spec import JobSpec
 from ...translation import Text, _
+from ..json_values import as_object, without_fields
 from . import indexed_job, shapes
-from .formats import Format, Patch, capabilities, with_usual_container
+from .formats import Format, capabilities
+
+OWN_POD_FIELDS: Final = ("restartPolicy", "subdomain")
 
 _CAPABILITIES: Final[dict[str, Text | None]] = {
     "ttl": None,
+    "clean_up": _(
+        "A Job of Kubernetes always removes the pods that still run when it ends, and keeps those that have ended."
+    ),
     "elastic": _("A Job of Kubernetes has a fixed number of replicas."),
     "restart_always": _("A Job of Kubernetes ends when its replicas have succeeded, so it can't restart those."),
     "priority": _("A Job of Kubernetes has no numbers for priorities; name a priority class instead."),
@@ -32,31 +38,17 @@ def _problems(spec: JobSpec, _dialect: Any) -> Iterator[Check]:
         yield Check(level="error", code="Unsupported", message=message, field="/spec/replica_specs/1", hint=hint)
 
 
-def take_template(extra: dict[str, Any], spec: JobSpec) -> tuple[Patch, Patch]:
-    """Remove the patch of the only pod template from extra content; see `Format.take_templates`.
-
-    Parameters
-    ----------
-    extra
-        Extra content of a spec; it is changed.
-    spec
-        The job.
-    """
-    fields = extra.get("spec")
-    if not isinstance(fields, dict) or not isinstance(fields.get("template"), dict):
-        return None, None
-    template = with_usual_container(fields.pop("template"))
-    if not fields:
-        del extra["spec"]
-    pod = template.get("spec")
-    for name in ("restartPolicy", "subdomain"):  # Fields of pods of a Job only; the other kinds set them themselves.
-        if isinstance(pod, dict):
-            pod.pop(name, None)
-    return template, template if spec.total_replicas > 1 else None
+def types(_spec: JobSpec) -> list[str]:
+    """Return the name of the only replica type; see `Format.types`."""
+    return [indexed_job.TYPE]
 
 
-def _put_templates(first: Patch, _last: Patch, _spec: JobSpec) -> dict[str, Patch]:
-    return {indexed_job.TYPE: first}
+def _counting(spec: JobSpec) -> dict[str, Any]:
+    """Return the extra content of a job; with torchrun, its pods have the name by which they find the first one."""
+    pod = as_object(as_object(as_object(spec.extra.get("spec")).get("template")).get("spec"))
+    if spec.torchrun is None or pod.get("subdomain", "") is not None:
+        return spec.extra
+    return without_fields(spec.extra, (("spec", "template", "spec", "subdomain"),))
 
 
 JOB: Final = Format(
@@ -70,9 +62,11 @@ JOB: Final = Format(
     indexed_job.read,
     indexed_job.templates,
     capabilities(_CAPABILITIES),
-    take_template,
-    _put_templates,
+    types,
     single=True,
+    own_pod_fields=OWN_POD_FIELDS,
+    own_env=indexed_job.WORLD_ENV,
+    counting=_counting,
     problems=_problems,
     own_options=("--rdzv-conf",),
 )

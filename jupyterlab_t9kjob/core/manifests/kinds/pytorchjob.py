@@ -8,6 +8,7 @@ Fields and semantics: Training Operator v1.9, `pkg/apis/kubeflow.org/v1` and `pk
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Final
 
 from ...spec import Elastic, JobSpec, ReplicaSpec
@@ -16,9 +17,12 @@ from ..entrypoints import (
     Argv,
     program_from_plain,
 )
+from ..json_values import as_object, without_fields
 from ..model import Notes
 from ..names import CONTAINER, KUEUE_QUEUE
-from .launcher import (
+from .pod_template import RESTART_POLICIES, build_template, compact, training_container
+from .template_reader import Part, read_groups, read_metadata, read_template, whole
+from .torchrun.launcher import (
     HOST,
     LONE_ENDPOINT,
     canonical_command,
@@ -27,8 +31,6 @@ from .launcher import (
     read_launched,
     read_launcher,
 )
-from .pod_template import RESTART_POLICIES, build_template, compact
-from .template_reader import Part, read_groups, read_metadata, read_template, whole
 
 GROUP: Final = "kubeflow.org"
 KIND: Final = "PyTorchJob"
@@ -41,6 +43,8 @@ DEFAULT_RESTART: Final = "OnFailure"
 CLEAN_UP: Final = {"None": "None", "Unfinished": "Running", "All": "All"}
 # Only Volcano reads runPolicy.schedulingPolicy.queue. Other schedulers use Kueue's label.
 GANG_SCHEDULERS: Final = ("volcano",)
+MASTER: Final = ("spec", "pytorchReplicaSpecs", "Master")
+WORKERS_ONLY: Final[dict[str, Any]] = {"spec": {"pytorchReplicaSpecs": {"Master": None}}}
 # In a job without a Master, the operator sets PET_RDZV_ENDPOINT to worker 0.
 MASTER_ENDPOINT: Final = "$(MASTER_ADDR):$(MASTER_PORT)"
 ELASTIC_ENDPOINT: Final = "$(PET_RDZV_ENDPOINT)"
@@ -50,7 +54,7 @@ ELASTIC_ENDPOINT: Final = "$(PET_RDZV_ENDPOINT)"
 
 
 def build(spec: JobSpec) -> dict[str, Any]:
-    """Return the manifest of a spec, without its `extra` and without our annotations and variables."""
+    """Return the manifest of a spec, without our annotations and variables, and of its `extra` only what is heeded."""
     policy, scheduling = spec.run_policy, spec.scheduling
     gang = scheduling.scheduler in GANG_SCHEDULERS
     queue = {KUEUE_QUEUE: scheduling.queue} if scheduling.queue and not gang else {}
@@ -85,19 +89,45 @@ def _build_elastic(elastic: Elastic | None) -> dict[str, Any] | None:
     return {"minReplicas": elastic.min, "maxReplicas": elastic.max, "rdzvBackend": "c10d"}
 
 
-def _build_replicas(spec: JobSpec) -> dict[str, Any]:
-    """Return the roles: only Workers for an elastic job, otherwise a Master and the remaining replicas as Workers.
+def roles(spec: JobSpec) -> list[str]:
+    """Return the names of a job's roles: a Master and the other replicas, or only Workers.
 
     An elastic job has no Master, because the operator counts only its Workers (`elastic.go`).
     """
+    if spec.elastic is not None or heeded(spec):
+        return ["Worker"]
+    return ["Master", "Worker"] if spec.total_replicas > 1 else ["Master"]
+
+
+def heeded(spec: JobSpec) -> dict[str, Any]:
+    """Return the extra content that says that a job without torchrun has Workers only; else nothing.
+
+    With torchrun, a Master hosts the rendezvous, or the job is elastic.
+    """
+    return WORKERS_ONLY if spec.torchrun is None and _removes_master(spec) else {}
+
+
+def counting(spec: JobSpec) -> dict[str, Any]:
+    """Return the extra content that counts: that a job has no Master does not count with torchrun."""
+    ignored = spec.torchrun is not None and _removes_master(spec)
+    return without_fields(spec.extra, (MASTER,)) if ignored else spec.extra
+
+
+def _removes_master(spec: JobSpec) -> bool:
+    found = as_object(as_object(spec.extra.get("spec")).get("pytorchReplicaSpecs"))
+    return found.get("Master", "") is None
+
+
+def _build_replicas(spec: JobSpec) -> dict[str, Any]:
     first, last = spec.replica_specs[0], spec.replica_specs[-1]
-    if spec.elastic is not None:
-        return {"Worker": _build_role(spec, first, spec.elastic.expected or first.replicas, "elastic")}
-    lone = spec.total_replicas == 1
-    roles = {"Master": _build_role(spec, first, 1, "lone" if lone else "master")}
-    if not lone:
-        roles["Worker"] = _build_role(spec, last, spec.total_replicas - 1, "worker")
-    return roles
+    names = roles(spec)
+    if "Master" not in names:
+        expected = spec.elastic.expected if spec.elastic is not None else None
+        return {"Worker": _build_role(spec, first, expected or first.replicas, "elastic")}
+    found = {"Master": _build_role(spec, first, 1, "master" if len(names) > 1 else "lone")}
+    if len(names) > 1:
+        found["Worker"] = _build_role(spec, last, spec.total_replicas - 1, "worker")
+    return found
 
 
 def _build_role(spec: JobSpec, group: ReplicaSpec, replicas: int, role: str) -> dict[str, Any]:
@@ -142,7 +172,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
         notes.hint("Unlimited", message, "/manifest/spec/runPolicy/backoffLimit", hint)
     if not policy.get("suspend"):
         policy.pop("suspend", None)
-    roles = {
+    groups = {
         name: {
             "replicas": 1,
             "restartPolicy": DEFAULT_RESTART,
@@ -158,7 +188,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
         "spec": compact({
             **spec,
             "nprocPerNode": None if processes is None else str(processes),
-            "pytorchReplicaSpecs": roles,
+            "pytorchReplicaSpecs": groups,
             "runPolicy": compact(policy),
         }),
     }  # fmt: skip
@@ -170,7 +200,7 @@ def canonical(manifest: dict[str, Any], notes: Notes | None = None) -> dict[str,
 def read(manifest: dict[str, Any]) -> JobSpec:
     """Return the spec of a canonical manifest.
 
-    A Master and Workers with the same contents become one replica type; otherwise they become two. Fields that the
+    A Master and Workers with the same pod template become one replica type; otherwise they become two. Fields that the
     model lacks are ignored. The caller finds them when it builds the result again.
 
     Raises
@@ -183,14 +213,14 @@ def read(manifest: dict[str, Any]) -> JobSpec:
 
 def _commands(manifest: dict[str, Any]) -> list[tuple[Any, Any]]:
     """Return command and args of the training container of each role."""
-    roles = manifest["spec"]["pytorchReplicaSpecs"]
-    return [command_in(roles.get(name, {}).get("template", {}), TRAINING) for name in ("Master", "Worker")]
+    groups = manifest["spec"]["pytorchReplicaSpecs"]
+    return [command_in(groups.get(name, {}).get("template", {}), TRAINING) for name in ("Master", "Worker")]
 
 
 def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     spec = manifest["spec"]
-    roles, policy = spec["pytorchReplicaSpecs"], spec.get("runPolicy", {})
-    parts = [(name, role, read_template(role["template"], TRAINING)) for name, role in roles.items()]
+    written, policy = spec["pytorchReplicaSpecs"], spec.get("runPolicy", {})
+    parts = [(name, role, read_template(role["template"], TRAINING)) for name, role in written.items()]
     parts.sort(key=lambda part: part[0] != "Master")
     launched = [read_launcher(part.argv, part.working_dir) for _name, _role, part in parts]
     torchrun = launched[0][0] if launcher and all(found for found, _program in launched) else None
@@ -198,12 +228,13 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
     for (name, role, part), (_torchrun, program) in zip(parts, launched, strict=True):
         part.program = program if torchrun else program_from_plain(part.argv, part.working_dir)
         groups.append((_read_role(name, role), part))
-    fields = {**read_metadata(manifest), **read_groups(_folded(groups))}
-    elastic = spec.get("elasticPolicy") if torchrun and "Master" not in roles else None
-    clean_up = {written: name for name, written in CLEAN_UP.items()}
+    alike = all(_others(role["template"]) == _others(parts[0][1]["template"]) for _name, role, _part in parts)
+    fields = {**read_metadata(manifest), **read_groups(_folded(groups) if alike else groups)}
+    elastic = spec.get("elasticPolicy") if torchrun and "Master" not in written else None
+    clean_up = {policy: name for name, policy in CLEAN_UP.items()}
     fields |= {
         "torchrun": torchrun,
-        "elastic": elastic and _read_elastic(elastic, fields["replica_specs"][0].replicas),
+        "elastic": elastic and read_elastic(elastic, fields["replica_specs"][0].replicas),
         "run_policy": {
             "backoff_limit": whole(policy.get("backoffLimit"), 0, UNLIMITED) or 0,
             "active_deadline_seconds": whole(policy.get("activeDeadlineSeconds"), 1, UNLIMITED),
@@ -211,6 +242,7 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
             "ttl_seconds": whole(policy.get("ttlSecondsAfterFinished"), 0),
         },
         "paused": policy.get("suspend", False),
+        "extra": {} if torchrun or "Master" in written else WORKERS_ONLY,
     }
     labels = manifest["metadata"].get("labels", {})
     gang = fields["scheduling"]["scheduler"] in GANG_SCHEDULERS
@@ -223,8 +255,8 @@ def _read_fields(manifest: dict[str, Any], *, launcher: bool) -> dict[str, Any]:
 
 def templates(manifest: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the pod templates of a manifest."""
-    roles = manifest["spec"].get("pytorchReplicaSpecs", {})
-    return [role["template"] for role in roles.values() if "template" in role]
+    written = manifest["spec"].get("pytorchReplicaSpecs", {})
+    return [role["template"] for role in written.values() if "template" in role]
 
 
 def _read_role(name: str, role: dict[str, Any]) -> ReplicaSpec:
@@ -236,25 +268,44 @@ def _read_role(name: str, role: dict[str, Any]) -> ReplicaSpec:
     )
 
 
+def _others(template: dict[str, Any]) -> dict[str, Any]:
+    """Return a canonical template without the command of its training container."""
+    result = deepcopy(template)
+    containers = result.get("spec", {}).get("containers", [])
+    index = training_container(containers, TRAINING)
+    if index is not None:
+        containers[index].pop("command", None)
+        containers[index].pop("args", None)
+    return result
+
+
 def _folded(groups: list[tuple[ReplicaSpec, Part]]) -> list[tuple[ReplicaSpec, Part]]:
-    """Merge a Master and Workers with the same contents into one replica type."""
+    """Merge a Master and Workers with the same contents into one replica type.
+
+    Parameters
+    ----------
+    groups
+        The Master and the Workers, whose templates differ in their commands at most.
+    """
     (first, part), *others = groups
     replicas = first.replicas
     for group, other in others:
-        same = (part.program, part.env, part.runtime, part.resources, first.restart_policy) == (
-            other.program,
-            other.env,
-            other.runtime,
-            other.resources,
-            group.restart_policy,
-        )
-        if not same:
+        if (part.program, first.restart_policy) != (other.program, group.restart_policy):
             return groups
         replicas += group.replicas
     return [(first.model_copy(update={"type": "worker", "replicas": replicas}), part)]
 
 
-def _read_elastic(block: dict[str, Any], total: int) -> Elastic:
+def read_elastic(block: dict[str, Any], total: int) -> Elastic:
+    """Return the bounds of an elastic job.
+
+    Parameters
+    ----------
+    block
+        The manifest's ``elasticPolicy``.
+    total
+        Number of Workers, for bounds that are not written.
+    """
     return Elastic(
         min=whole(block.get("minReplicas"), 1) or total,
         max=whole(block.get("maxReplicas"), 1) or total,

@@ -12,7 +12,9 @@ from ...spec import Debug, Elastic, JobSpec, ReplicaSpec, ResumeSpec, Torchrun
 from ...translation import _, listing
 from ..entrypoints import (
     NO_PYTHON,
+    OWN_COMMAND,
     Argv,
+    command_from,
     log_options,
     plain_argv,
     program_from,
@@ -74,7 +76,8 @@ def _build_torchrun(spec: JobSpec) -> dict[str, Any] | None:
     torchrun = spec.torchrun
     if torchrun is None:
         return None
-    mode = [NO_PYTHON] if program_of(spec, spec.replica_specs[0]).entrypoint.kind == "command" else []
+    entrypoint = program_of(spec, spec.replica_specs[0]).entrypoint
+    mode = [NO_PYTHON] if entrypoint.kind == "command" and entrypoint != OWN_COMMAND else []
     return compact({
         "enabled": True,
         "maxRestarts": torchrun.max_restarts,
@@ -327,7 +330,7 @@ def _read_group(group: dict[str, Any], torchrun: bool, as_command: bool) -> tupl
     if not torchrun:
         part.program = program_from_plain(part.argv, part.working_dir)
     elif as_command:
-        part.program = program_from_plain(Argv(None, part.argv.args), part.working_dir)
+        part.program = command_from(part.argv.args)
     else:
         part.program = program_from(part.argv.args, part.working_dir)
     policy = group.get("restartPolicy")

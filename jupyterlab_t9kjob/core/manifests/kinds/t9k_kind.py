@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from ...checks import Check
 from ...spec import JobSpec
@@ -12,7 +12,7 @@ from ..entrypoints import program_of
 from ..leaks import variables_of
 from . import shapes, t9k
 from .dialect import CURRENT, Dialect, translate
-from .formats import Format, Patch, capabilities, taken
+from .formats import Format, capabilities
 
 _CAPABILITIES: Final[dict[str, Text | None]] = {
     "priority": None,
@@ -53,14 +53,8 @@ def _of_the_dialect(spec: JobSpec, dialect: Dialect) -> Iterator[Check]:
         yield _error("Unsupported", message, "/spec/elastic/max", hint)
 
 
-def _take_templates(extra: dict[str, Any], spec: JobSpec) -> tuple[Patch, Patch]:
-    names = [group.type for group in spec.replica_specs]
-    found = taken(extra, "replicaSpecs", names)
-    return found.get(names[0]), found.get(names[-1])
-
-
-def _put_templates(first: Patch, last: Patch, spec: JobSpec) -> dict[str, Patch]:
-    return {spec.replica_specs[-1].type: last, spec.replica_specs[0].type: first}
+def _types(spec: JobSpec) -> list[str]:
+    return [group.type for group in spec.replica_specs]
 
 
 def _error(code: str, message: Text, field: str, hint: Text) -> Check:
@@ -78,8 +72,7 @@ T9K: Final = Format(
     t9k.read,
     t9k.templates,
     capabilities(_CAPABILITIES),
-    _take_templates,
-    _put_templates,
+    _types,
     problems=_problems,
     listed_by="type",
     launcher=t9k.launcher,

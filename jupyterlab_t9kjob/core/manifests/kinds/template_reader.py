@@ -40,7 +40,7 @@ class Part:
     """
 
     argv: Argv
-    working_dir: str | None = None
+    working_dir: str = ""
     env: list[EnvVar] = field(default_factory=list)
     runtime: Runtime = field(default_factory=Runtime)
     resources: Resources = field(default_factory=Resources)
@@ -70,7 +70,7 @@ def read_template(template: dict[str, Any], training: str | None) -> Part:
     security = pod.get("securityContext", {})
     return Part(
         argv=Argv(container.get("command"), container.get("args", [])),
-        working_dir=container.get("workingDir"),
+        working_dir=container.get("workingDir", ""),
         env=_read_env(container.get("env", [])),
         runtime=Runtime(
             image=container.get("image"),
@@ -122,6 +122,19 @@ def device_of(limits: dict[str, Any]) -> Device | None:
     devices = [Device(name=name, count=count) for name, count in counts.items() if count is not None]
     devices.sort(key=lambda device: "rdma" in device.name)
     return devices[0] if devices else None
+
+
+def has_devices(template: dict[str, Any], training: str | None) -> bool:
+    """Return True if the training container of a canonical template has accelerators.
+
+    Parameters
+    ----------
+    template
+        The pod template.
+    training
+        Name of the training container; None for the first one.
+    """
+    return read_template(template, training).resources.device_count > 0
 
 
 def whole(value: Any, low: int = -(2**63), high: int = 2**63 - 1) -> int | None:

@@ -62,6 +62,24 @@ def apply(target: Any, patch: Any) -> Any:
     return deepcopy(result)
 
 
+def merged(patch: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Return two patches as one; for a field that both change, the first counts.
+
+    Parameters
+    ----------
+    patch, other
+        Patches of the same object.
+    """
+    result = dict(patch)
+    for key, value in other.items():
+        here = result.get(key)
+        if isinstance(here, dict) and isinstance(value, dict):
+            result[key] = merged(here, value)
+        elif key not in result:
+            result[key] = value
+    return result
+
+
 def diff(source: Any, target: Any) -> dict[str, Any]:
     """Return the patch that turns `source` into `target`.
 
@@ -75,7 +93,8 @@ def diff(source: Any, target: Any) -> dict[str, Any]:
     dict
         ``apply(source, diff(source, target)) == target``; empty if both are equal.
     """
-    patch: dict[str, Any] = {key: None for key in source if key not in target}
+    # The patch removes each item of a list of named items, so that it leaves items alone that are added later.
+    patch = {key: _removal(value, KEYS.get(key)) for key, value in source.items() if key not in target}
     for key, value in target.items():
         change = _change(source.get(key, _MISSING), value, KEYS.get(key))
         if change is not _MISSING:
@@ -142,6 +161,10 @@ def leaves(patch: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 def _is_item(patch: Mapping[str, Any], value: dict[str, Any]) -> bool:
     """Return True if a patch adds the item as a whole. The item then contains its own name."""
     return isinstance(by := patch.get(BY), str) and by in value
+
+
+def _removal(value: Any, key: str | None) -> Any:
+    return _diff_items(value, [], key) if key is not None and value and _has_keys(value, key) else None
 
 
 def _change(source: Any, target: Any, key: str | None) -> Any:

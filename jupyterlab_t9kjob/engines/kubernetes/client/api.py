@@ -24,7 +24,7 @@ from .credentials.connection import Connection
 from .errors import ApiError, Unreachable, timed_out
 from .failures import is_of_tls, not_kubernetes, redirects, unreachable
 from .json_text import Json, without_managed_fields
-from .line_stream import lines
+from .line_stream import gathered, lines
 from .list_parser import TURN_BYTES, ListReader, NoList, in_turns
 from .pool import ByteStream, Pools
 
@@ -209,7 +209,10 @@ class KubeApi:
         """
         reader, begun = ListReader(LARGEST_EVENT), time.monotonic()
         try:
-            async with self.stream(path, params, silence=ANSWER_SECONDS, patience=patience) as chunks:
+            async with (
+                self.stream(path, params, silence=ANSWER_SECONDS, patience=patience) as stream,
+                gathered(stream) as chunks,  # Each ends within an object, which is parsed in vain.
+            ):
                 async for chunk in chunks:
                     for at in range(0, len(chunk), TURN_BYTES):
                         await in_turns(reader.feed(chunk[at : at + TURN_BYTES]), take)
@@ -240,8 +243,6 @@ class KubeApi:
             },
         )
         return bool(review.get("status", {}).get("allowed"))
-
-    # -- streams ------------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def stream(

@@ -17,6 +17,7 @@ import httpx
 from ....core.translation import Text, _
 from .credentials.connection import Connection
 from .errors import NoCluster, Unreachable
+from .transport import KEPT_CONNECTIONS, DirectTransport
 
 log = logging.getLogger(__name__)
 
@@ -235,13 +236,7 @@ class _Pool:
             base_url=connection.server,
             headers={"User-Agent": "jupyterlab_t9kjob"},
             trust_env=False,  # `proxy.environment_proxy` reads the environment as kubectl does.
-            transport=httpx.AsyncHTTPTransport(
-                verify=connection.tls.context,
-                proxy=None if connection.proxy is None else _proxy(connection.proxy),
-                # No limit: each watch and each followed log uses a connection of its own.
-                limits=httpx.Limits(max_connections=None, max_keepalive_connections=10),
-                socket_options=_KEEP_ALIVE,
-            ),
+            transport=_transport(connection),
         )
         self._users = 0
         self._retired = False
@@ -281,6 +276,18 @@ async def _sent(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Resp
                 await answer.aclose()
         raise
     return sending.result()
+
+
+def _transport(connection: Connection) -> httpx.AsyncBaseTransport:
+    if connection.proxy is None:
+        return DirectTransport(connection.tls.context, _KEEP_ALIVE)
+    return httpx.AsyncHTTPTransport(
+        verify=connection.tls.context,
+        proxy=_proxy(connection.proxy),
+        # No limit: each watch and each followed log uses a connection of its own.
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS),
+        socket_options=_KEEP_ALIVE,
+    )
 
 
 def _proxy(address: str) -> httpx.Proxy:

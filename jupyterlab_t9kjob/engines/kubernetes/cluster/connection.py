@@ -370,7 +370,7 @@ class Cluster:
         """Read the permissions in these namespaces that are not known yet, or all of them `again`."""
         kinds = [self._sinks[engine].kind for engine in self.presence.kinds]
         for namespace in namespaces:
-            await self._permissions.read(api, namespace, kinds, self.groups, again=again)
+            await self._permissions.read(api, namespace, kinds, self.groups, again=again, few=self.settings.once)
             self._watch(api, namespace)
             await self.spaces[namespace].follow_queues(self.groups, partial(self.queue_rights, namespace=namespace))
 

@@ -235,7 +235,14 @@ class Permissions:
         return self._table.get((group, namespace), {})
 
     async def read(
-        self, api: KubeApi, namespace: str, kinds: Iterable[JobKind], groups: Iterable[str], *, again: bool = False
+        self,
+        api: KubeApi,
+        namespace: str,
+        kinds: Iterable[JobKind],
+        groups: Iterable[str],
+        *,
+        again: bool = False,
+        few: bool = False,
     ) -> None:
         """Read the permissions in a namespace.
 
@@ -251,8 +258,10 @@ class Permissions:
             API groups of queueing systems.
         again
             True to read also the permissions that are known.
+        few
+            True to leave out those that say nothing about jobs in a list.
         """
-        wanted = {"": NAMESPACE_PERMISSIONS} | {kind.engine: job_permissions(kind) for kind in kinds}
+        wanted = {"": {} if few else NAMESPACE_PERMISSIONS} | {kind.engine: job_permissions(kind) for kind in kinds}
         wanted |= {group: queue_permissions(group) for group in groups}
         for name, permissions in wanted.items():
             if again or (name, namespace) not in self._table:

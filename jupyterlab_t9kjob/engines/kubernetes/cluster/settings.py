@@ -34,6 +34,8 @@ class Settings:
         Address of the cluster's Prometheus; empty to find its Service, ``off`` to read none.
     prometheus_token_file, prometheus_ca_file
         Files with a bearer token for that address and with the authorities of its certificate; empty for none.
+    once
+        See `EngineContext.once`.
     debug_image
         Image of debug containers, see `commands.debug_containers`; empty for none.
     """
@@ -51,3 +53,4 @@ class Settings:
     prometheus_token_file: str = ""
     prometheus_ca_file: str = ""
     debug_image: str = ""
+    once: bool = False

@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from ....core.checks import Capability
-from ....core.engine.terminals import Shell, ShellSettings, TerminalList, TerminalPlace
 from ....core.errors import Unavailable
-from ....core.log_sources import LogFile
-from ....core.stacks.raw import TakenStacks
-from ..cluster.connection import Cluster
-from ..jobs.snapshot import JobSnapshot
-from ..objects.kinds import JobKind
 from .pods import ExecPermissions
-from .stacks import StackTaker
-from .terminals import ranks_in, terminal_in, terminals_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from ....core.checks import Capability
+    from ....core.engine.terminals import Shell, ShellSettings, TerminalList, TerminalPlace
+    from ....core.log_sources import LogFile
+    from ....core.stacks.raw import TakenStacks
+    from ..cluster.connection import Cluster
+    from ..jobs.snapshot import JobSnapshot
+    from ..objects.kinds import JobKind
+    from .stacks import StackTaker
 
 
 class RunsCommands:
-    """Base of the engine; methods with a job's uid raise `NotFound` if there is no such job."""
+    """Base of the engine; methods with a job's uid raise `NotFound` if there is no such job.
+
+    What runs commands is imported when the first one runs.
+    """
 
     _kind: JobKind
     _cluster: Cluster
-    _stacks: StackTaker
-    _exec: ExecPermissions
+
+    @cached_property
+    def _stacks(self) -> StackTaker:
+        from .stacks import StackTaker
+
+        return StackTaker(self._cluster.settings.debug_image)
+
+    @cached_property
+    def _exec(self) -> ExecPermissions:
+        return ExecPermissions()
 
     async def _open(self, uid: str) -> JobSnapshot:
         raise NotImplementedError
@@ -46,6 +61,8 @@ class RunsCommands:
 
     async def terminals(self, uid: str) -> TerminalList:
         """Return where terminals can be opened, see `core.engine.terminals.OpensTerminals`."""
+        from .terminals import terminals_of
+
         snapshot = await self._open(uid)
         try:
             streams = [file.stream for file in await self.log_sources(uid)]
@@ -58,6 +75,8 @@ class RunsCommands:
 
         The parameters are those of `core.engine.terminals.FindsRanks.ranks_in`.
         """
+        from .terminals import ranks_in
+
         return await ranks_in(self._cluster.api, await self._open(uid), replica)
 
     @asynccontextmanager
@@ -66,5 +85,7 @@ class RunsCommands:
 
         The parameters are those of `core.engine.terminals.OpensTerminals.open_terminal`.
         """
+        from .terminals import terminal_in
+
         async with terminal_in(self._kind, self._cluster.api, await self._open(uid), place, settings) as shell:
             yield shell

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from itertools import islice
 from typing import Final
 
+from ....core.job import JobSummary
 from ....core.system.pace import rest
 
 log = logging.getLogger(__name__)
@@ -24,6 +25,12 @@ To publish a job takes about half a millisecond, so waiting jobs take about a hu
 """
 TICK_JOBS: Final = 20
 """Most waiting jobs of one round; jobs that change meanwhile wait for the end of the round."""
+
+
+def waits(row: JobSummary) -> bool:
+    """Return True if a job waits for its pods: its reason depends on the time."""
+    starts = row.phase in ("Pending", "Resuming")
+    return starts or (row.phase == "Running" and row.replicas_running < row.replicas)
 
 
 class ChangePublisher:

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable
 from datetime import datetime, timezone
+from time import monotonic
 from typing import Final
 
 from ....core.job import ACTIVE_PHASES
@@ -25,6 +26,11 @@ log = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 5.0
 """Interval between checks of the deadlines."""
+FIRST_DELAY: Final = 10.0
+"""Seconds until the next attempt after a refusal that passes; they double with each such refusal."""
+LONGEST_DELAY: Final = 300.0
+_LASTING: Final = (400, 403, 404, 422)
+"""Refusals that do not pass by themselves."""
 
 
 class DeadlineNudge:
@@ -45,6 +51,7 @@ class DeadlineNudge:
     def __init__(self, kind: JobKind, cluster: Cluster, jobs: Callable[[], Iterable[TrackedJob]]) -> None:
         self._kind, self._cluster, self._jobs = kind, cluster, jobs
         self._refused: set[str] = set()
+        self._delayed: dict[str, tuple[float, float]] = {}  # The last delay and its end, by uid.
         self._due: dict[str, tuple[int, float | None]] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -75,6 +82,7 @@ class DeadlineNudge:
                     except Exception:  # One job must not keep the others from their annotations.
                         log.exception("The overdue job %s could not be annotated", job.uid)
             self._due = deadlines
+            self._delayed = {uid: delayed for uid, delayed in self._delayed.items() if uid in deadlines}
 
     def _due_of(self, job: TrackedJob) -> tuple[int, float | None]:
         """Return a job's revision and its deadline; the object is unpacked only if the revision is new."""
@@ -85,7 +93,8 @@ class DeadlineNudge:
 
     def _may_change(self, job: TrackedJob) -> bool:
         rights = self._cluster.rights(self._kind, job.namespace)
-        return job.uid not in self._refused and allowed(rights, ["change_jobs"])
+        delayed = job.uid in self._delayed and monotonic() < self._delayed[job.uid][1]
+        return job.uid not in self._refused and not delayed and allowed(rights, ["change_jobs"])
 
     async def _annotate(self, api: KubeApi, job: TrackedJob, due: float) -> None:
         when = datetime.fromtimestamp(due, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -95,5 +104,9 @@ class DeadlineNudge:
         except Unreachable as error:
             log.info("The overdue job %s can't be annotated now: %s", job.uid, error)
         except ApiError as error:
-            self._refused.add(job.uid)
+            if error.status in _LASTING:
+                self._refused.add(job.uid)
+            else:
+                delay = min(LONGEST_DELAY, 2 * self._delayed[job.uid][0] if job.uid in self._delayed else FIRST_DELAY)
+                self._delayed[job.uid] = delay, monotonic() + delay
             log.warning("The cluster refused the annotation of the overdue job %s: %s", job.uid, error.reason)

@@ -16,7 +16,7 @@ from ....core.spec import JobSpec
 from ....core.system.disk_threads import DiskSilent, real_path
 from ....core.translation import Text
 from ..client.api import Json
-from ..objects.compressed import Packed, Packer
+from ..objects.compressed import Held, Packed, Packer
 from ..scheduling.job_size import Size, size_of
 
 _SPECS: Final = Packer[JobSpec]()
@@ -75,7 +75,7 @@ class Unread:
         Names of the files in the traceback of the job's failure.
     """
 
-    manifest: Packed[Json]
+    manifest: Held[Json]
     namespace: str
     files: frozenset[str]
 

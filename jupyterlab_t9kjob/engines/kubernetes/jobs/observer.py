@@ -15,7 +15,7 @@ from ..client.json_access import text
 from ..cluster.connection import Cluster
 from ..cluster.namespace_watch import NamespaceWatch
 from ..objects.events import events_of
-from ..objects.kinds import JobKind, ReportsProgress, State
+from ..objects.kinds import JobKind, ReplicaView, ReportsProgress, State
 from ..reasons.finished import is_over
 from ..reasons.job import reason_of
 from ..scheduling import kueue
@@ -52,12 +52,12 @@ class Observer:
         if not job.present or space is None:
             return self._from_record(job)
         manifest, pods, now = job.manifest, space.pods_of(job.uid), time.time()
-        state = self._kind.state(manifest, pods, before=job.phase)
+        replicas: Sequence[ReplicaView] = self._kind.replicas(manifest, pods)
+        state = self._kind.state(manifest, pods, before=job.phase, replicas=replicas)
         resumable = state.phase not in ENDED_PHASES or state.cause == "Stopped"
         hold = self._hold(job, manifest, space, state, now=now) if resumable else None
         if hold is not None:
             state = kueue.state_of(state, manifest, hold)
-        replicas = self._kind.replicas(manifest, pods)
         job.note_times(state, now=now)
         job.progress = self._progress_in(manifest) or job.progress
         room = self._cluster.capacity.room_now if state.phase in ACTIVE_PHASES else None

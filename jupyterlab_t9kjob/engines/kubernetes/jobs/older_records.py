@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from ....core.job import Failure, LastOutput, Reason
 from ....core.texts.wording import failure as failure_text
 from ....core.translation import Text
-from ....logs.failures.failure_text import cause_in_message, error_in
 from ..reasons.causes import EndingRecord
 from .records import Record
 
@@ -39,6 +38,8 @@ def correct(record: Record) -> None:
 
 def _doubtful(failures: dict[str, Failure], endings: dict[str, EndingRecord]) -> Iterator[tuple[str, int]]:
     """Yield the errors of unknown form, each with its exit code."""
+    if failures:
+        from ....logs.failures.failure_text import error_in
     for failure in failures.values():
         known = failure.error is None or failure.frames or error_in(failure.error, failure.exit_code)
         if failure.error is not None and not known:
@@ -50,6 +51,8 @@ def _doubtful(failures: dict[str, Failure], endings: dict[str, EndingRecord]) ->
 
 def _is_doubtful(ending: EndingRecord) -> bool:
     """Return True if the termination message does not contain the error that a record names."""
+    from ....logs.failures.failure_text import cause_in_message
+
     error, code = ending["error"], ending["exit_code"]
     if _MISSING in ending["words"]:
         return True

@@ -17,7 +17,15 @@ from ..cluster.connection import Cluster
 from ..objects.kinds import JobKind
 from . import api_views
 from .observer import Observer
-from .records import MOST_EVENTS, Record, Records, deleted_reason, with_masked_commands, without_secrets
+from .records import (
+    MOST_EVENTS,
+    Record,
+    Records,
+    deleted_reason,
+    unseen_reason,
+    with_masked_commands,
+    without_secrets,
+)
 from .tracked_job import TrackedJob
 
 log = logging.getLogger(__name__)
@@ -46,14 +54,25 @@ class RecordKeeper:
         Makes snapshots of the jobs.
     drop
         Removes everything that is kept of a job.
+    forget
+        Removes a job from the table.
     """
 
-    def __init__(self, kind: JobKind, cluster: Cluster, records: Records, observer: Observer, drop: Drop) -> None:
+    def __init__(
+        self,
+        kind: JobKind,
+        cluster: Cluster,
+        records: Records,
+        observer: Observer,
+        drop: Drop,
+        forget: Callable[[TrackedJob], None],
+    ) -> None:
         self._kind = kind
         self._cluster = cluster
         self._records = records
         self._observer = observer
         self._drop = drop
+        self._forget = forget
         self._removals: set[asyncio.Task[None]] = set()
 
     async def start(self) -> list[TrackedJob]:
@@ -74,11 +93,15 @@ class RecordKeeper:
             if self._removals:
                 await asyncio.wait(self._removals, timeout=REMOVE_SECONDS)
         finally:
-            for task in self._removals:
-                task.cancel()
-            await asyncio.gather(*self._removals, return_exceptions=True)
+            await self._cancel_removals()
             with anyio.move_on_after(WRITE_SECONDS):
                 await self._records.stop()
+            await self._cancel_removals()  # The last writes may have found records that another lab has removed.
+
+    async def _cancel_removals(self) -> None:
+        for task in self._removals:
+            task.cancel()
+        await asyncio.gather(*self._removals, return_exceptions=True)
 
     def keep(self, job: TrackedJob, *, submitted: Json | None = None) -> Record:
         """Return the record of a job; it is made if the job has none.
@@ -104,11 +127,11 @@ class RecordKeeper:
 
     async def save(self, job: TrackedJob) -> None:
         """Write a job's record now."""
-        await self._records.put_now(job.uid, partial(self.update, job))
+        await self._records.put_now(job.uid, partial(self.update, job), partial(self.remove_soon, job))
 
     def save_soon(self, job: TrackedJob) -> None:
         """Write a job's record soon."""
-        self._records.put(job.uid, partial(self.update, job))
+        self._records.put(job.uid, partial(self.update, job), partial(self.remove_soon, job))
 
     def update(self, job: TrackedJob) -> Record:
         """Bring a job's record up to date, and return it; the last state of a job that is gone stays."""
@@ -136,22 +159,27 @@ class RecordKeeper:
         record
             Its record.
         now
-            Time of the deletion, in seconds since the epoch; None if it is not known.
+            Time of the deletion, in seconds since the epoch; None if no lab watched it, so
+            that the job may have ended before.
         """
         if not self._observer.is_mine(job):
             job.withhold()
         if not record.deleted:
             record.deleted = True
-            if record.phase not in ENDED_PHASES:
+            if record.phase not in ENDED_PHASES and now is None:
+                record.phase, record.ended_by, record.reason = "Unknown", None, unseen_reason(record.last)
+            elif record.phase not in ENDED_PHASES:
                 record.phase, record.ended_by, record.reason = "Failed", "user", deleted_reason()
                 job.ended_at = job.ended_at or now
                 record.ended_at = job.ended_at
 
-    def remove_soon(self, record: Record) -> None:
-        """Remove everything that is kept of a job in the background."""
-        task = asyncio.create_task(self._remove(record))
-        self._removals.add(task)
-        task.add_done_callback(self._removals.discard)
+    def remove_soon(self, job: TrackedJob) -> None:
+        """Forget a job, and remove everything that is kept of it in the background."""
+        self._forget(job)
+        if job.record is not None:
+            task = asyncio.create_task(self._remove(job.record))
+            self._removals.add(task)
+            task.add_done_callback(self._removals.discard)
 
     async def _remove(self, record: Record) -> None:
         try:

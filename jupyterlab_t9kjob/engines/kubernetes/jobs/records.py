@@ -18,16 +18,17 @@ from typing import Any, Final, TypeVar
 from pydantic import Field, ValidationError
 
 from ....core.job import EndedBy, Event, Failure, Phase, Progress, Reason, Replica, Time
-from ....core.manifests.convert import without_copies
 from ....core.manifests.leaks import masked
 from ....core.manifests.names import SPEC
+from ....core.manifests.own_fields import without_copies
 from ....core.spec import Model
 from ....core.system.disk import trouble_of
 from ....core.system.disk_threads import on_disk
 from ....core.system.files import write_atomically
-from ....core.translation import STORED, _
+from ....core.texts.wording import duration
+from ....core.translation import STORED, _, sentences
 from ..client.api import Json
-from ..client.json_access import part
+from ..client.json_access import part, whole
 from ..objects.pods.attempts import AttemptRecord
 from ..reasons.causes import EndingRecord
 
@@ -110,6 +111,8 @@ class Record(Model):
 
 Make = Callable[[], Record]
 """Makes a record at the time of writing, so that a job that changes often costs one record a write."""
+Removed = Callable[[], None]
+"""Called instead of writing the record of a deleted job that another lab has removed."""
 
 
 class Records:
@@ -123,7 +126,8 @@ class Records:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._due: dict[str, Make] = {}
+        self._due: dict[str, tuple[Make, Removed]] = {}
+        self._known: set[str] = set()
         self._dropping: set[str] = set()
         self._wake = asyncio.Event()
         self._trouble: str | None = None
@@ -134,7 +138,9 @@ class Records:
     async def start(self) -> list[Record]:
         """Start to write records, and return the existing ones."""
         self._task = asyncio.create_task(self._run(), name="write records")
-        return await self._in_thread(self._load)
+        found = await self._in_thread(self._load)
+        self._known |= {record.uid for record in found}
+        return found
 
     async def stop(self) -> None:
         """Write the records that are still due, and stop."""
@@ -161,7 +167,7 @@ class Records:
         found = {uid: self.folder(namespace, uid) for namespace, uid in jobs}
         return {uid: folder for uid, folder in found.items() if folder is not None}
 
-    def put(self, uid: str, make: Make) -> None:
+    def put(self, uid: str, make: Make, removed: Removed = lambda: None) -> None:
         """Write a record soon, unless it is being removed.
 
         Parameters
@@ -170,22 +176,19 @@ class Records:
             Uid of the job.
         make
             Makes the record.
+        removed
+            Called if another lab has removed the record.
         """
         if uid not in self._dropping:
-            self._due[uid] = make
+            self._due[uid] = make, removed
             self._wake.set()
 
-    async def put_now(self, uid: str, make: Make) -> None:
+    async def put_now(self, uid: str, make: Make, removed: Removed = lambda: None) -> None:
         """Write a record, and return when it is written; if the disk refuses it, it is tried again later.
 
-        Parameters
-        ----------
-        uid
-            Uid of the job.
-        make
-            Makes the record.
+        The parameters are those of `put`.
         """
-        self.put(uid, make)
+        self.put(uid, make, removed)
         await self._write_due()
 
     async def drop(self, record: Record) -> None:
@@ -197,6 +200,7 @@ class Records:
             If the folder can't be removed.
         """
         self._due.pop(record.uid, None)
+        self._known.discard(record.uid)
         self._dropping.add(record.uid)
         try:
             folder = self.folder(record.namespace, record.uid)
@@ -220,18 +224,24 @@ class Records:
 
     async def _write_due(self) -> None:
         for uid in list(self._due):
-            make = self._due.pop(uid, None)
-            if make is None:
+            due = self._due.pop(uid, None)
+            if due is None:
                 continue  # The record was removed meanwhile.
+            make, removed = due
             try:
                 record = make()
+                # Other labs remove only records of deleted jobs.
+                old = record.deleted and uid in self._known
                 # Encoded here and not in the thread: the record shares objects with its job, which changes.
-                await self._in_thread(self._write, record.namespace, uid, _encoded(record))
+                if await self._in_thread(self._write, record.namespace, uid, _encoded(record), old):
+                    self._known.add(uid)
+                else:
+                    removed()
             except asyncio.CancelledError:
-                self._due.setdefault(uid, make)  # `stop` writes the record.
+                self._due.setdefault(uid, due)  # `stop` writes the record.
                 raise
             except OSError as error:
-                self._due.setdefault(uid, make)
+                self._due.setdefault(uid, due)
                 trouble = trouble_of(error, self.path).sentence
                 if trouble != self._trouble:  # Log each trouble once, not at every retry.
                     log.warning("The record of a job in the cluster could not be written: %s", trouble)
@@ -241,11 +251,19 @@ class Records:
             else:
                 self._trouble = None
 
-    def _write(self, namespace: str, uid: str, data: bytes) -> None:
+    def _write(self, namespace: str, uid: str, data: bytes, old: bool) -> bool:
+        """Write a record; return False if it is an old one that was removed, although the disk is there."""
         folder = self.folder(namespace, uid)
-        if folder is not None:
+        if folder is None:
+            return True
+        path = folder / "record.json"
+        if old and folder.parent.is_dir():
+            if not path.exists():
+                return False
+        else:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomically(folder / "record.json", data)
+        write_atomically(path, data)
+        return True
 
     def _load(self) -> list[Record]:
         for path in self.path.glob(f"*/{_GONE}*"):
@@ -332,3 +350,23 @@ def with_masked_commands(replicas: Sequence[Replica]) -> list[Replica]:
 def deleted_reason() -> Reason:
     """Return the reason of a job whose object was deleted while the job was active."""
     return Reason(code="Deleted", sentence=_("The job was deleted before it ended."))
+
+
+def unseen_reason(last: Json) -> Reason:
+    """Return the reason of a job that was active when last seen, and whose object was removed while no lab watched.
+
+    Parameters
+    ----------
+    last
+        The job's object as last seen.
+    """
+    ttl = whole(last, "spec", "runPolicy", "ttlSecondsAfterFinished")
+    ttl = whole(last, "spec", "ttlSecondsAfterFinished") if ttl is None else ttl
+    look = _("Its log may tell how it ended.")
+    return Reason(
+        code="DeletedUnseen",
+        sentence=_("The job was removed from the cluster while no lab watched, so how it ended is not known."),
+        hint=look
+        if ttl is None
+        else sentences(_("The cluster was to remove the job {time} after its end.", time=duration(ttl)), look),
+    )

@@ -21,7 +21,7 @@ from ..cluster.connection import Cluster
 from ..cluster.discovery import Found
 from ..objects.kinds import JobKind
 from . import api_views
-from .change_publisher import ChangePublisher
+from .change_publisher import ChangePublisher, waits
 from .job_reading import ContentsPath
 from .observer import Observer
 from .reconcile import Reconciler
@@ -60,6 +60,9 @@ class JobTable:
         Called with the snapshot of a job at each change, before the listeners.
     drop
         Removes everything that is kept of a job.
+    once
+        See `EngineContext.once`: no changes are published, objects are not compressed, and specifications that the
+        cluster has are read by `read` and `get` only.
 
     Attributes
     ----------
@@ -81,13 +84,15 @@ class JobTable:
         owner: str | None,
         changed: Callable[[JobSnapshot], None],
         drop: Drop,
+        once: bool = False,
     ) -> None:
         self.kind = kind
         self.jobs: dict[str, TrackedJob] = {}
         self.observer = Observer(kind, cluster, owner)
-        self.records = RecordKeeper(kind, cluster, records, self.observer, drop)
+        self.records = RecordKeeper(kind, cluster, records, self.observer, drop, self.forget)
         self._cluster = cluster
         self._reader = SpecReader(contents)
+        self._once = once
         self._changed = changed
         self._listeners: list[Listener] = []
         self._ids: dict[str, str] = {}
@@ -102,7 +107,8 @@ class JobTable:
         for job in await self.records.start():
             self._put(job)
             self._publisher.mark(job.uid, detail=False)
-        self._publisher.start()
+        if not self._once:
+            self._publisher.start()
         own = {job.namespace for job in self.jobs.values() if not job.deleted and not self.observer.is_elsewhere(job)}
         self._cluster.start(self, own)
 
@@ -120,13 +126,15 @@ class JobTable:
         return partial(self._listeners.remove, listener)
 
     async def ready(self) -> None:
-        """Wait until the jobs, their pods and events have been listed once, at most `READY_SECONDS`."""
+        """Wait until the jobs, their pods and events have been listed once, for `READY_SECONDS` unless `once`."""
         await self._cluster.discovered()
-        with anyio.move_on_after(READY_SECONDS):
+        with anyio.move_on_after(None if self._once else READY_SECONDS):
             for space in self._cluster.watching(self.kind):
                 for watch in (space.jobs[self.kind.engine], space.pods, space.events):
                     await watch.listed()
         self._reconcile()  # Not only in the next round: until then, the records of deleted jobs look like jobs.
+        if self._once:
+            await self._reader.read([job for job in self.jobs.values() if not job.present], self._cluster.lab)
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
@@ -174,13 +182,7 @@ class JobTable:
             self._publisher.mark(job.uid, detail=False)
 
     def has_name(self, name: str, namespace: str) -> bool:
-        """Return True if a job in the cluster has a name.
-
-        Parameters
-        ----------
-        name, namespace
-            The name and its namespace.
-        """
+        """Return True if a job of the cluster has this `name` in this `namespace`."""
         return any(job.present and job.name == name and job.namespace == namespace for job in self.jobs.values())
 
     def forget(self, job: TrackedJob) -> None:
@@ -189,8 +191,7 @@ class JobTable:
         self._publisher.waiting.discard(job.uid)
         if (request := job.request_id) is not None and self._by_request.get(request) == job.uid:
             del self._by_request[request]
-        space = self._cluster.spaces.get(job.namespace)
-        if space is not None:
+        if (space := self._cluster.spaces.get(job.namespace)) is not None:
             space.forget(job.uid)
         self._announce(job.uid, None)
 
@@ -212,7 +213,7 @@ class JobTable:
         uid = manifest["metadata"]["uid"]
         job = self.jobs.get(uid)
         if job is None:
-            job = TrackedJob(uid, namespace, manifest)
+            job = TrackedJob(uid, namespace, manifest, packed=not self._once)
             self._put(job)
             if self._is_held(job):
                 return job
@@ -328,14 +329,12 @@ class JobTable:
             self.records.update(job)  # The last state.
         job.present = False
         self._publisher.waiting.discard(job.uid)
-        record = job.record
-        if record is None:
+        if (record := job.record) is None:
             self.forget(job)
             return
         self.records.mark_deleted(job, record, now=now)
         if record.remove:
-            self.forget(job)
-            self.records.remove_soon(record)
+            self.records.remove_soon(job)
         else:
             self.records.save_soon(job)
             self._publisher.mark(job.uid, detail=True)
@@ -371,10 +370,7 @@ class JobTable:
         snapshot = self.observer.snapshot(job)
         summary = api_views.summary(self.kind, snapshot)
         if job.present:
-            waits = summary.phase in ("Pending", "Resuming") or (
-                summary.phase == "Running" and summary.replicas_running < summary.replicas
-            )
-            (self._publisher.waiting.add if waits else self._publisher.waiting.discard)(job.uid)
+            (self._publisher.waiting.add if waits(summary) else self._publisher.waiting.discard)(job.uid)
             if (job.record is not None or snapshot.mine) and (detail or lasting(summary) != lasting(job.summary)):
                 self.records.save_soon(job)
         self._changed(snapshot)

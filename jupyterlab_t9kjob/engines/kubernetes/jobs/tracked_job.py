@@ -18,7 +18,7 @@ from ..client.json_access import moment, part, text
 from ..client.watch.resource_version import revision_of
 from ..objects.arena import USER as ARENA_USER
 from ..objects.arena import user_of as arena_user
-from ..objects.compressed import Packed, Packer
+from ..objects.compressed import Held, Holds, Packer, Unpacked
 from ..objects.kinds import ReplicaView, State
 from ..objects.pods.attempts import AttemptRecord, earlier, observe
 from ..reasons.causes import EndingRecord, keep
@@ -32,6 +32,7 @@ _ANNOTATIONS: Final = (DISPLAY_NAME, OWNER, REQUEST_ID, RERUN_OF, STOPPED, SWEEP
 """Annotations that are kept unpacked."""
 
 _MANIFESTS: Final = Packer[Json]()
+_AS_THEY_ARE: Final = Unpacked[Json]()
 
 
 class TrackedJob:
@@ -46,6 +47,8 @@ class TrackedJob:
         Uid and namespace of the job.
     manifest
         The job's object.
+    packed
+        False to keep the object as it is.
 
     Attributes
     ----------
@@ -78,12 +81,12 @@ class TrackedJob:
     """
 
     __slots__ = (
-        "_annotations", "_deleting", "_manifest", "_spec",
+        "_annotations", "_deleting", "_manifest", "_objects", "_spec",
         "attempts", "created_at", "ended_at", "endings", "failures", "name", "namespace", "paths", "present", "problem",
         "progress", "record", "revision", "size", "started_at", "summary", "uid", "unread", "withheld",
     )  # fmt: skip
 
-    def __init__(self, uid: str, namespace: str, manifest: Json) -> None:
+    def __init__(self, uid: str, namespace: str, manifest: Json, *, packed: bool = True) -> None:
         self.uid = uid
         self.namespace = namespace
         self.present = True
@@ -100,7 +103,8 @@ class TrackedJob:
         self.ended_at: float | None = None
         self.record: Record | None = None
         self.summary: JobSummary | None = None
-        self._spec: Packed[JobSpec] | None = None
+        self._spec: Held[JobSpec] | None = None
+        self._objects: Holds[Json] = _MANIFESTS if packed else _AS_THEY_ARE
         self._set_manifest(manifest)
 
     def _set_manifest(self, manifest: Json) -> None:
@@ -112,7 +116,7 @@ class TrackedJob:
         self._annotations = {name: found for name in _ANNOTATIONS if (found := text(annotations, name)) is not None}
         if OWNER not in self._annotations and (user := arena_user(manifest)) is not None:
             self._annotations[ARENA_USER] = user
-        self._manifest = _MANIFESTS.pack(manifest)
+        self._manifest = self._objects.pack(manifest)
 
     @classmethod
     def recorded(cls, record: Record) -> TrackedJob:
@@ -126,7 +130,7 @@ class TrackedJob:
 
     @property
     def manifest(self) -> Json:
-        """The job's object as last seen; decompressed at each access."""
+        """The job's object as last seen; where it is compressed, it is decompressed at each access."""
         return self._manifest.value
 
     @property
@@ -280,7 +284,7 @@ class TrackedJob:
         before = self.manifest
         kept = without_secrets(before)
         if kept != before:
-            self._manifest = _MANIFESTS.pack(kept)
+            self._manifest = self._objects.pack(kept)
             self.unread = True
             self.withheld = self.withheld or kept.get("spec") != before.get("spec")
         shown = self.record.replicas if self.record is not None else []

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-import psutil
-
 from ..client.credentials.connection import SERVICE_ACCOUNT
 
 MOUNTINFO: Final = Path("/proc/self/mountinfo")
@@ -121,6 +119,8 @@ def _kubelets_files(mounts: list[tuple[str, str]]) -> tuple[str | None, str | No
 
 
 def _addresses() -> tuple[str, ...]:
+    import psutil
+
     try:
         interfaces = psutil.net_if_addrs().values()
     except (OSError, psutil.Error):

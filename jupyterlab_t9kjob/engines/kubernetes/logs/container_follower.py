@@ -26,7 +26,7 @@ from ..client.fair_slots import Slot, Slots
 from ..client.line_stream import gathered
 from ..objects.pods.container_runs import ContainerRun, ContainerState
 from ..objects.text import answer_of, plain
-from .container_spools import ContainerSpools, NotOurs
+from .container_spools import ContainerSpools, NotOurs, may_be_of_later_run
 from .kubelet_rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
 from .pod_requests import OtherRun, PodRequests
 from .spool_store import SpoolStore, in_thread, not_kept
@@ -125,6 +125,7 @@ class ContainerFollower:
         self._failing_since: float | None = None
         self._heard = 0.0
         self._asked_at: float | None = None
+        self._doubtful: str | None = None
 
     def update(self, state: ContainerState | None) -> None:
         """Set the container's state; None if the pod no longer exists."""
@@ -244,9 +245,12 @@ class ContainerFollower:
         lost, was_followed = None, spool.size > 0
         try:
             await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
-            if was_followed and _is_of_later_run(spool, run):
-                await self._spools.clear(record, spool)
-                await self._consume(record, spool, {"previous": previous or None}, ANSWER_SILENCE, run)
+            if may_be_of_later_run(spool, run) or self._doubtful == record.key:
+                if previous and was_followed:
+                    await self._spools.clear(record, spool)
+                    await self._consume(record, spool, {"previous": True}, ANSWER_SILENCE, run)
+                elif not previous and state.may_restart:
+                    await self._confirm_lines(record, spool, run)
         except ApiError as error:
             if error.status != 400 and error.reason != "NotFound" and not self._gives_up(error):
                 raise
@@ -257,6 +261,16 @@ class ContainerFollower:
         self._failing_since = None
         await self._judge(record, spool, run)
         await self._spools.finish(record, run.ended_at, spool, lost)
+
+    async def _confirm_lines(self, record: SpoolRecord, spool: Spool, run: ContainerRun) -> None:
+        """Remove the lines if the container has started another run, to which they belong."""
+        self._doubtful = record.key  # Until the API server has answered.
+        await asyncio.sleep(CONFIRM_SECONDS)
+        has_other_run = await self._pod.has_other_run(run)
+        self._doubtful = None
+        if has_other_run:
+            await self._spools.clear(record, spool)
+            raise OtherRun
 
     def _gives_up(self, error: ApiError) -> bool:
         """Return True if the node has failed for so long that its log counts as lost."""
@@ -379,21 +393,6 @@ class ContainerFollower:
             path = self._kept.path(record)
             gap = await on_disk(path, lost_start, path, run.started_at, asked_at)
             await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
-
-
-def _is_of_later_run(spool: Spool, run: ContainerRun) -> bool:
-    """Return True if the log that was requested for an ended run has the lines of the next run instead.
-
-    A node returns the log of its newest run. It can start that run before the API server knows that this one has
-    ended.
-    """
-    return (
-        spool.first is not None
-        and run.ended_at is not None
-        and int(spool.first) >= run.ended_at
-        and not spool.is_repeated
-        and spool.notice is None  # Otherwise the node has not answered with a log.
-    )
 
 
 def _rfc3339(second: int) -> str:

@@ -222,6 +222,28 @@ class ContainerSpools:
         return [MissingSpan(sentence=sentence, offset=0, until=run.started_at)]
 
 
+def may_be_of_later_run(spool: Spool, run: ContainerRun) -> bool:
+    """Return True if the log that was requested for an ended run may have the lines of the next run instead.
+
+    A node returns the log of its newest run. It can start that run before the API server knows that this one has
+    ended. The lines that a run writes in its last second can't be told from those of the next run.
+
+    Parameters
+    ----------
+    spool
+        The spool of the ended run.
+    run
+        The ended run.
+    """
+    return (
+        spool.first is not None
+        and run.ended_at is not None
+        and int(spool.first) >= run.ended_at
+        and not spool.is_repeated
+        and spool.notice is None  # Otherwise the node has not answered with a log.
+    )
+
+
 def _tail(record: SpoolRecord, spool: Spool, until: float | None, why: Text) -> MissingSpan:
     """Return that everything after the end of a spool is missing."""
     lost = _("The output after this point is lost.") if spool.size else _("The log is lost.")

@@ -12,6 +12,10 @@ class OtherRun(Exception):
     """The answer may be the log of another run of the container than the requested one."""
 
 
+class OtherPod(OtherRun):
+    """The pod has been replaced by one of the same name."""
+
+
 class PodRequests:
     """Requests about one container of a pod.
 
@@ -49,7 +53,9 @@ class PodRequests:
         Raises
         ------
         OtherRun
-            If the container has started another run, or the pod has been replaced.
+            If the container has started another run.
+        OtherPod
+            If the pod has been replaced.
         """
         try:
             pod = await self._api.get(self.path)
@@ -63,7 +69,20 @@ class PodRequests:
             same = text(status, "name") == self._container
             if same and current is not None and current.container_id == run.container_id:
                 return
-        raise OtherRun
+        raise OtherRun if text(pod, "metadata", "uid") == self._pod_uid else OtherPod
+
+    async def has_other_run(self, run: ContainerRun) -> bool:
+        """Return True if the container has started another run; False also if the pod no longer exists."""
+        try:
+            await self.confirm(run)
+        except OtherPod:
+            return False
+        except OtherRun:
+            return True
+        except ApiError as error:
+            if error.reason != "NotFound":
+                raise
+        return False
 
     async def is_gone(self) -> bool:
         """Return True if the pod no longer exists; a list without it may only mean that pods can't be listed."""

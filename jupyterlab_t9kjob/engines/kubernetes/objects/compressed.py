@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 SAMPLE_BYTES: Final = 16 * 1024
 """Size of the dictionary that packed values share. A larger one takes longer; zlib's window is twice this size."""
 ALIKE: Final = 4
 """A value that shrinks by at least this factor resembles the values in the dictionary."""
+
+
+class Held(Protocol[T_co]):
+    """A value in memory, whichever form it has there."""
+
+    @property
+    def value(self) -> T_co:
+        """The value, which must not be changed."""
+
+
+class Holds(Protocol[T]):
+    """Gives values the form that they have in memory."""
+
+    def pack(self, value: T) -> Held[T]:
+        """Return plain data or a model in that form."""
 
 
 class Packed(Generic[T]):
@@ -57,3 +73,26 @@ class Packer(Generic[T]):
         if ALIKE * len(packed) > len(pickled) and len(self._sample) + len(pickled) <= SAMPLE_BYTES:
             self._sample += pickled
         return packed
+
+
+class Plain(Generic[T]):
+    """One value as it is.
+
+    Parameters
+    ----------
+    value
+        The value.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: T) -> None:
+        self.value = value
+
+
+class Unpacked(Generic[T]):
+    """Leaves values as they are: to compress them takes a short command longer than the rest of its work on them."""
+
+    def pack(self, value: T) -> Plain[T]:
+        """Return a value as it is."""
+        return Plain(value)

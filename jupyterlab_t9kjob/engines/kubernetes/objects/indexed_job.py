@@ -84,10 +84,17 @@ class IndexedJob:
     def __init__(self) -> None:
         self.dialect = CURRENT
 
-    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
+    def state(
+        self,
+        manifest: Json,
+        pods: Sequence[Json],
+        *,
+        before: Phase | None = None,
+        replicas: Sequence[ReplicaView] | None = None,
+    ) -> State:
         """Return the state of a job; the parameters are those of `JobKind.state`."""
         found = conditions(manifest)
-        replicas = self.replicas(manifest, pods)
+        replicas = self.replicas(manifest, pods) if replicas is None else replicas
         phase = _phase(manifest, found, replicas, before)
         condition = _first(found, {"Failed": _FAILED, "Succeeded": _SUCCEEDED, "Paused": ("Suspended",)}.get(phase, ()))
         cause, message = reason_and_message(condition) if condition is not None else (None, None)

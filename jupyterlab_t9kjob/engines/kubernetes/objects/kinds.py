@@ -142,7 +142,14 @@ class JobKind(Protocol):
     queues: str
     """API group of the queues that jobs of the kind are put into."""
 
-    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
+    def state(
+        self,
+        manifest: Json,
+        pods: Sequence[Json],
+        *,
+        before: Phase | None = None,
+        replicas: Sequence[ReplicaView] | None = None,
+    ) -> State:
         """Return the state of a job.
 
         Parameters
@@ -153,6 +160,8 @@ class JobKind(Protocol):
             Its pods, found by `owner_of` and `pod_uids`.
         before
             The last known phase: a running job stays running while one of its replicas starts again.
+        replicas
+            What `replicas` returns for the object and the pods, if the caller knows it already.
         """
 
     def replicas(self, manifest: Json, pods: Sequence[Json]) -> list[ReplicaView]:

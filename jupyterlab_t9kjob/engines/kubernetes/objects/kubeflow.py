@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ....core.job import ENDED_PHASES, EngineName, Phase
@@ -74,15 +74,22 @@ class Kubeflow:
     def __init__(self) -> None:
         self.dialect = None
 
-    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
+    def state(
+        self,
+        manifest: Json,
+        pods: Sequence[Json],
+        *,
+        before: Phase | None = None,
+        replicas: Sequence[ReplicaView] | None = None,
+    ) -> State:
         """Return the state of a job; the parameters are those of `JobKind.state`.
 
         The operator calls a job running as soon as its master runs, so the pods decide when the job starts to run.
         """
         found = conditions(manifest)
-        replicas = self.replicas(manifest, pods)
+        replicas = self.replicas(manifest, pods) if replicas is None else replicas
         paused = flag(manifest, "spec", "runPolicy", "suspend")
-        phase = _phase(manifest, replicas, before)
+        phase = _phase(manifest, found, replicas, before)
         condition = found.get(_CONDITION_OF[phase])
         cause, message = reason_and_message(condition) if holds(condition) else (None, None)
         if phase == "Paused" and stopped(manifest):
@@ -93,8 +100,8 @@ class Kubeflow:
         return State(
             phase=phase,
             paused=paused,
-            started_at=_started_at(manifest, replicas, phase),
-            ended_at=_ended_at(manifest, replicas, cause) if phase in ENDED_PHASES else None,
+            started_at=_started_at(manifest, found, replicas, phase),
+            ended_at=_ended_at(manifest, found, replicas, cause) if phase in ENDED_PHASES else None,
             restarts=counted,
             used_up=limit is not None and counted >= limit,
             cause=cause,
@@ -120,7 +127,7 @@ class Kubeflow:
             if elastic:  # Replicas that were added, or that are still to be removed.
                 indexes |= {index for kind, index in found if kind == written.casefold()}
             for index in sorted(indexes):
-                last = newest(found.get((written.casefold(), index), ()))
+                last = newest(found.get((written.casefold(), index), ())) if found else None
                 metadata = part(last, "metadata")
                 names = (text(metadata, "name"), text(metadata, "uid")) if metadata else (None, None)
                 replica = ReplicaView(name, index, role, container, *names, policy=policy, retried=_RETRIED, pod=last)
@@ -175,9 +182,8 @@ def _order(role: str) -> tuple[int, str]:
     return ("Master", "Worker").index(role) if role in ("Master", "Worker") else 2, role
 
 
-def _phase(manifest: Json, replicas: Sequence[ReplicaView], before: Phase | None) -> Phase:
+def _phase(manifest: Json, found: Mapping[str, Json], replicas: Sequence[ReplicaView], before: Phase | None) -> Phase:
     """Return the phase by the conditions, in the operator's order of precedence (`pkg/util/status.go`)."""
-    found = conditions(manifest)
     if holds(found.get("Failed")):
         return "Failed"
     if holds(found.get("Succeeded")):
@@ -204,17 +210,20 @@ def _all_run(manifest: Json, replicas: Sequence[ReplicaView]) -> bool:
     return not any(map(is_waiting, replicas))
 
 
-def _started_at(manifest: Json, replicas: Sequence[ReplicaView], phase: Phase) -> float | None:
+def _started_at(
+    manifest: Json, found: Mapping[str, Json], replicas: Sequence[ReplicaView], phase: Phase
+) -> float | None:
     """Return when the master's training container or the job started; else when the operator accepted the job."""
-    running = conditions(manifest).get("Running")
+    running = found.get("Running")
     begun = [since(running) if holds(running) else None, *map(started_at, replicas[:1])]
     known = [time for time in begun if time is not None]
     return min(known, default=None if phase == "Pending" else moment(manifest, "status", "startTime"))
 
 
-def _ended_at(manifest: Json, replicas: Sequence[ReplicaView], cause: str | None) -> float | None:
+def _ended_at(
+    manifest: Json, found: Mapping[str, Json], replicas: Sequence[ReplicaView], cause: str | None
+) -> float | None:
     """Return when the job ended; after some failures the operator does not set ``completionTime``."""
-    found = conditions(manifest)
     if cause == "Stopped":
         return since(found.get("Suspended"))
     ends = (since(one) for one in (found.get("Failed"), found.get("Succeeded")) if holds(one))

@@ -100,7 +100,14 @@ class T9k:
     def __init__(self, dialect: Dialect = CURRENT) -> None:
         self.dialect = dialect
 
-    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
+    def state(
+        self,
+        manifest: Json,
+        pods: Sequence[Json],
+        *,
+        before: Phase | None = None,
+        replicas: Sequence[ReplicaView] | None = None,
+    ) -> State:
         """Return the state of a job; the parameters are those of `JobKind.state`.
 
         The phase is the object's own. The object has no start and end times, so these come from the master's pod and
@@ -109,7 +116,7 @@ class T9k:
         written = text(manifest, "status", "phase")
         phase: Phase = "Pending" if written is None else _PHASES.get(written, "Unknown")
         paused = _is_paused(manifest)
-        replicas = self.replicas(manifest, pods)
+        replicas = self.replicas(manifest, pods) if replicas is None else replicas
         if phase == "Paused" and any(map(goes_on, replicas)):
             phase = before if before in ("Pending", "Resuming") else "Running"  # Its pods are yet to be deleted.
         if phase == "Paused" and paused and stopped(manifest):

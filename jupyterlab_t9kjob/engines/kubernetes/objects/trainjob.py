@@ -79,13 +79,21 @@ class TrainJob:
     def __init__(self) -> None:
         self.dialect: Any = None
 
-    def state(self, manifest: Json, pods: Sequence[Json], *, before: Phase | None = None) -> State:
+    def state(
+        self,
+        manifest: Json,
+        pods: Sequence[Json],
+        *,
+        before: Phase | None = None,
+        replicas: Sequence[ReplicaView] | None = None,
+    ) -> State:
         """Return the state of a job; the parameters are those of `JobKind.state`.
 
         The object has only the conditions Suspended, Complete and Failed, so the pods decide when the job runs.
         """
         found = conditions(manifest)
-        nodes = [replica for replica in self.replicas(manifest, pods) if replica.type == NODE]
+        replicas = self.replicas(manifest, pods) if replicas is None else replicas
+        nodes = [replica for replica in replicas if replica.type == NODE]
         phase = _phase(manifest, found, nodes, before)
         condition = found.get(_CONDITION_OF.get(phase, ""))
         cause, message = reason_and_message(condition) if holds(condition) else (None, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ....core.errors import BadRequest, Conflict, FieldError, JobError, NotAllowed, NotFound, TooLarge, Unavailable
 from ....core.job import Reason
@@ -16,7 +16,9 @@ from ..objects.events import ClusterEvent
 from ..objects.field_paths import field_of, pointer_of
 from ..objects.kinds import ReplicaView
 from ..objects.text import answer_of, cleaned, full_stop, listed, made, named, quoted, waiting_since
-from .admission_rules import Rule, rule_of
+
+if TYPE_CHECKING:
+    from .admission_rules import Rule
 
 _PERMISSION: Final = re.compile(
     r'User "(?P<user>[^"]*)" cannot (?P<verb>[\w*]+) resource "(?P<resource>[^"]+)"'
@@ -99,6 +101,8 @@ def of_pods(cluster_events: Sequence[ClusterEvent], replica: ReplicaView | None 
 
 def _of_refused_pods(one: ClusterEvent, now: float) -> Reason:
     """Return why pods were refused, by the event that reports it."""
+    from .admission_rules import rule_of
+
     down, rule = _NO_WEBHOOK.search(one.message), rule_of(one.message)
     code, fix = "Refused", None
     if down is not None:
@@ -127,6 +131,8 @@ def _is_about(cluster_event: ClusterEvent, replica: ReplicaView) -> bool:
 
 def _by_message(error: ApiError, manifest: Json | None, edited: bool) -> JobError | None:
     """Return the error for a message of a known form; None for others."""
+    from .admission_rules import rule_of
+
     message = error.message
     unknown = list(_UNKNOWN_FIELD.finditer(message)) if "strict decoding" in message else []
     if unknown:

@@ -9,8 +9,6 @@ from typing import Final
 
 from ....core.texts.wording import failure
 from ....core.translation import Text, _, sentences
-from ....logs.failures.advice import advice
-from ....logs.failures.failure_text import cause_in_message
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text, whole
 from ..objects.kinds import ReplicaView
@@ -219,8 +217,10 @@ def of_code(replica: ReplicaView, container: Json, code: int, at: float | None, 
         return _out_of_memory(replica, container, code, at, message)
     if reason in ("StartError", "ContainerCannotRun"):
         return _not_started(replica, container, code, at, message)
-    cause = cause_in_message(message, code)
-    hint: str | None = advice(code, cause.error, signaled=cause.signaled)
+    from ....logs.failures import advice, failure_text
+
+    cause = failure_text.cause_in_message(message, code)
+    hint: str | None = advice.advice(code, cause.error, signaled=cause.signaled)
     if cause.error is None and code == 137:
         hint = _perhaps_memory(text(container, "resources", "limits", "memory"))
     if cause.error is None:

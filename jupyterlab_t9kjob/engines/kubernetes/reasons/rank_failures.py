@@ -1,4 +1,7 @@
-"""Cause of a rank's failure, from its log: the rank files on a job's volume, or the pods' output."""
+"""Cause of a rank's failure, from its log: the rank files on a job's volume, or the pods' output.
+
+What reads logs is imported for the first failure: it has many expressions to compile, and few lists need it.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,20 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ....core.job import Failure, Frame, LastOutput, Link, Reason
 from ....core.log_sources import LogFile
 from ....core.system import disk
 from ....core.texts.wording import failure as failure_text
 from ....core.translation import Text, _, sentences
-from ....logs.failures.advice import advice, next_step
-from ....logs.failures.endings import ECHO
-from ....logs.failures.failure_text import LogEnd, first_failure
-from ....logs.failures.script_check import ScriptCheck
-from ....logs.serving.sources import open_log, size_of
 from ..objects.pods.attempts import AttemptRecord
 from ..objects.text import cleaned, made, plain
 from .exits import Ending
+
+if TYPE_CHECKING:
+    from ....logs.failures.failure_text import LogEnd
+    from ....logs.failures.script_check import ScriptCheck
 
 _CLOSE_SECONDS: Final = 2.0
 """Failures within this time count as simultaneous: pods report times in whole seconds."""
@@ -53,6 +55,8 @@ def read_failure(
     check
         The script's source, if the lab has it.
     """
+    from ....logs.failures.failure_text import first_failure
+
     code = attempt["exit_code"] or 0
     streams = [file for file in files if (file.stream.replica, file.stream.attempt) == (replica, attempt["number"])]
     found: dict[str, Any] = {}
@@ -87,6 +91,10 @@ def read_failure(
 def cause_of(failures: Iterable[Failure]) -> Failure | None:
     """Return the failure that came first among those of all replicas; errors about lost connections come last."""
     found = list(failures)
+    if not found:
+        return None
+    from ....logs.failures.endings import ECHO
+
     first = min((one.time for one in found if one.time is not None), default=0.0)
 
     def order(one: Failure) -> tuple[object, ...]:
@@ -94,7 +102,7 @@ def cause_of(failures: Iterable[Failure]) -> Failure | None:
         echo = one.error is None or bool(ECHO.search(one.error))
         return time - first > _CLOSE_SECONDS, echo, one.rank is None, time, one.replica
 
-    return min(found, key=order, default=None)
+    return min(found, key=order)
 
 
 def reason_of_failure(failure: Failure, who: str, code: str, used_up: Text | None) -> Reason:
@@ -111,6 +119,8 @@ def reason_of_failure(failure: Failure, who: str, code: str, used_up: Text | Non
     used_up
         Sentence that says that no restarts are left; None if some are, or if that does not matter.
     """
+    from ....logs.failures.advice import advice, next_step
+
     if failure.rank is not None:
         who = _("Rank {rank}", rank=failure.rank)
     trouble = disk.told_by(failure.error or "")
@@ -142,6 +152,8 @@ def with_signal(ending: Ending, failure: Failure) -> Ending:
     same = (ending.code, ending.replica.name, ending.exit_code) == ("ExitCode", failure.replica, failure.exit_code)
     if not (same and failure.signaled):
         return ending
+    from ....logs.failures.advice import advice
+
     hint = sentences(advice(failure.exit_code, None, signaled=True) or ending.hint)
     return replace(
         ending, sentence=failure_text(ending.replica.name, failure.exit_code, None, signaled=True), hint=hint
@@ -178,6 +190,9 @@ def _time(logged: float | None, attempt: AttemptRecord) -> float | None:
 
 
 def _ends(files: Iterable[LogFile]) -> Iterator[LogEnd]:
+    from ....logs.failures.failure_text import LogEnd
+    from ....logs.serving.sources import open_log, size_of
+
     for file in files:
         stream = file.stream
         if stream.source not in ("rank", "container") or stream.container is not None:
@@ -200,6 +215,8 @@ def _ends(files: Iterable[LogFile]) -> Iterator[LogEnd]:
 
 
 def _read(file: LogFile, start: int, size: int) -> bytes:
+    from ....logs.serving.sources import open_log
+
     with os.fdopen(open_log(file.path, file.within), "rb") as opened:
         opened.seek(start)
         return opened.read(size)

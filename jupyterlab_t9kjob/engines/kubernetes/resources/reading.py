@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ....core.job import Reason
-from ....core.resources import Level, ResourceSource, Samples, SampleSpan
+from ....core.resources import Level, ResourceSource, Samples
 from ....core.system.disk_threads import on_disk
 from ....core.translation import Text, _, _n, sentences
 from ....resources.amounts import number, size
@@ -20,57 +20,56 @@ from .sampler import INTERVAL_SECONDS, ClusterSampler
 SILENT_SECONDS: Final = 120.0
 
 
-class ReadsSamples:
-    """Base of the engine; see `core.engine.options.HasResources`."""
+async def samples_of(sampler: ClusterSampler, seen: JobSnapshot) -> Samples:
+    """Return all samples of a job that this lab has kept.
 
-    _resources: ClusterSampler
+    Parameters
+    ----------
+    sampler
+        The sampler.
+    seen
+        The job's state.
+    """
+    folder = sampler.folder(seen)
+    if folder is None:
+        return Samples(None)
+    await sampler.fill(seen)
+    tiers = await on_disk(folder, lambda: [(tier.seconds, read(folder / tier.name)) for tier in TIERS])
+    newest = next((segments[-1] for _seconds, segments in tiers if segments), None)
+    last = newest.times[-1] + newest.seconds[-1] if newest is not None else None
+    facts = newest.facts if newest is not None else {}
+    problem = _problem(sampler.problem(seen.job.namespace), seen.job.namespace)
+    runs = seen.job.present and seen.state.phase == "Running"
+    is_late = last is not None and time.time() - last > SILENT_SECONDS
+    silent = sampler.prometheus_problem
+    trouble = problem if is_late else None
+    if silent is not None and (is_late or facts.get("source") != "prometheus"):
+        trouble = _fallen_back(silent, problem)
+    return Samples(
+        source=_source(facts),
+        tiers=tiers,
+        levels=[*_levels(facts.get("limits")), *_gpu_levels(facts)],
+        notes=_notes(facts),
+        missing=_missing(seen, facts) if newest is not None else {},
+        unavailable=(problem or _never(seen, silent, filled=sampler.is_filled(seen.job.uid)))
+        if newest is None
+        else None,
+        trouble=trouble if runs else None,
+    )
 
-    async def _open(self, uid: str) -> JobSnapshot:
-        raise NotImplementedError
 
-    async def samples(self, uid: str, span: SampleSpan) -> Samples:
-        """Return all samples of the job that this lab has kept.
+async def version_of(sampler: ClusterSampler, seen: JobSnapshot) -> str:
+    """Return a text that changes with each new sample; the job is sampled from now on for some time.
 
-        The parameters are those of `core.engine.options.HasResources.samples`.
-        """
-        seen = await self._open(uid)
-        folder = self._resources.folder(seen)
-        if folder is None:
-            return Samples(None)
-        await self._resources.fill(seen)
-        tiers = await on_disk(folder, lambda: [(tier.seconds, read(folder / tier.name)) for tier in TIERS])
-        newest = next((segments[-1] for _seconds, segments in tiers if segments), None)
-        last = newest.times[-1] + newest.seconds[-1] if newest is not None else None
-        facts = newest.facts if newest is not None else {}
-        problem = _problem(self._resources.problem(seen.job.namespace), seen.job.namespace)
-        runs = seen.job.present and seen.state.phase == "Running"
-        is_late = last is not None and time.time() - last > SILENT_SECONDS
-        silent = self._resources.prometheus_problem
-        trouble = problem if is_late else None
-        if silent is not None and (is_late or facts.get("source") != "prometheus"):
-            trouble = _fallen_back(silent, problem)
-        return Samples(
-            source=_source(facts),
-            tiers=tiers,
-            levels=[*_levels(facts.get("limits")), *_gpu_levels(facts)],
-            notes=_notes(facts),
-            missing=_missing(seen, facts) if newest is not None else {},
-            unavailable=(problem or _never(seen, silent, filled=self._resources.is_filled(uid)))
-            if newest is None
-            else None,
-            trouble=trouble if runs else None,
-        )
-
-    async def samples_version(self, uid: str) -> str:
-        """Return a text that changes with each new sample; the job is sampled while pages ask for it."""
-        seen = await self._open(uid)
-        self._resources.watch(seen)
-        folder = self._resources.folder(seen)
-        if folder is None:
-            return ""
-        stamp = await on_disk(folder, _stamp, folder / TIERS[0].name)
-        problem, trouble = self._resources.problem(seen.job.namespace), self._resources.prometheus_problem
-        return f"{stamp} {problem is not None} {trouble.code if trouble is not None else ''}"
+    The parameters are those of `samples_of`.
+    """
+    sampler.watch(seen)
+    folder = sampler.folder(seen)
+    if folder is None:
+        return ""
+    stamp = await on_disk(folder, _stamp, folder / TIERS[0].name)
+    problem, trouble = sampler.problem(seen.job.namespace), sampler.prometheus_problem
+    return f"{stamp} {problem is not None} {trouble.code if trouble is not None else ''}"
 
 
 def _stamp(path: Any) -> str:
@@ -194,7 +193,7 @@ def _levels(limits: Any) -> list[Level]:
         return []
     levels = []
     for metric in ("cpu", "memory"):
-        given = {kind: limits.get(f"{kind}s.{metric}") for kind in ("limit", "request")}
+        given = {kind: _positive(limits.get(f"{kind}s.{metric}")) for kind in ("limit", "request")}
         shown = {kind: number(value) if metric == "cpu" else size(value) for kind, value in given.items() if value}
         if given["limit"] and given["limit"] == given["request"]:
             label = _("limit and request {amount}", amount=shown["limit"])

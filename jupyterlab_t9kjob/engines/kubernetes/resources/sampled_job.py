@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ....core.system.disk_threads import on_disk
+from ....logs.storage.lease import Lease
 from ....resources.storage.blocks import read
 from ....resources.storage.writer import TIERS, SampleWriter
 from ..client.json_access import flag
@@ -28,6 +31,8 @@ class SampledJob:
         The job's state.
     writer
         Writes its samples.
+    lease
+        Lease of the folder of its samples: one of the servers that share a home takes and writes them.
     timestamps
         End of the last sample of each pod: the metrics API repeats a sample until there is a newer one.
     at
@@ -47,6 +52,7 @@ class SampledJob:
 
     seen: JobSnapshot
     writer: SampleWriter | None = None
+    lease: Lease | None = None
     timestamps: dict[str, str] = field(default_factory=dict)
     at: float | None = None
     limits: dict[str, Any] = field(default_factory=dict)
@@ -60,6 +66,29 @@ class SampledJob:
         """True if samples are to be taken."""
         runs = self.seen.job.present and self.seen.state.phase == "Running"
         return runs and (self.seen.mine or time.monotonic() - self.watched_at < WATCHED_SECONDS)
+
+    async def hold(self, folder: Path | None) -> bool:
+        """Return True if this server may write the samples, which are in a folder; to be called at least each 15 s.
+
+        Without the lease the samples of another server are continued later.
+        """
+        held = False
+        # The disk is full, or no record is kept of the job.
+        with contextlib.suppress(OSError):
+            if folder is not None and self.lease is None:
+                await on_disk(folder, lambda: folder.mkdir(mode=0o700, exist_ok=True))
+                self.lease = Lease(folder / "lease")
+            held = self.lease is not None and await self.lease.hold()
+        if not held:
+            self.at, self.writer = None, None
+        return held
+
+    async def release(self, folder: Path | None) -> None:
+        """Let another server write the samples; they are continued after the next `hold`."""
+        self.at, self.writer = None, None
+        if folder is not None and self.lease is not None:
+            with contextlib.suppress(OSError):
+                await on_disk(folder, self.lease.release)
 
     def resume(self, facts: dict[str, Any]) -> None:
         """Continue the kept samples, with which these facts were noted."""

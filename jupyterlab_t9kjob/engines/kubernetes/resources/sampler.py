@@ -1,8 +1,9 @@
 """Samples the running jobs of this user, and those that a page shows: from Prometheus, else from the metrics API.
 
 There is one request for each namespace and interval, however many jobs run there. Samples are kept beside the job's
-record, so they outlive the pods, and the job's object. Prometheus also has the time in which no lab ran: it is read
-when a lab samples the job again, or when a page shows a job that has ended meanwhile.
+record, so they outlive the pods, and the job's object. Of the servers that share a home, one samples a job. Prometheus
+also has the time in which no lab ran: it is read when a lab samples the job again, or when a page shows a job that has
+ended meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import contextlib
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from itertools import compress
 from pathlib import Path
 from typing import Final
 
@@ -127,6 +129,7 @@ class ClusterSampler:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(job.release(self.folder(job.seen)) for job in self._jobs.values()))
 
     def _begin(self) -> None:
         if self._task is None or self._task.done():
@@ -137,8 +140,7 @@ class ClusterSampler:
         while True:
             for uid in [uid for uid, job in self._jobs.items() if not job.wanted]:
                 job = self._jobs.pop(uid)
-                if job.writer is not None:
-                    await self._write(job, job.writer.flush)
+                await self._finish(job)
             if not self._jobs:
                 return
             begun = time.monotonic()
@@ -153,7 +155,9 @@ class ClusterSampler:
         if api is None:
             return
         by_namespace: dict[str, list[SampledJob]] = defaultdict(list)
-        for job in self._jobs.values():
+        jobs = list(self._jobs.values())
+        held = await asyncio.gather(*(job.hold(self.folder(job.seen)) for job in jobs))
+        for job in compress(jobs, held):
             by_namespace[job.seen.job.namespace].append(job)
         for namespace, jobs in by_namespace.items():
             left = await self._take_from_prometheus(namespace, jobs)
@@ -162,7 +166,7 @@ class ClusterSampler:
 
     # -- Prometheus ---------------------------------------------------------------------------------------------------
 
-    async def _take_from_prometheus(self, namespace: str, jobs: Iterable[SampledJob]) -> list[SampledJob]:
+    async def _take_from_prometheus(self, namespace: str, jobs: Sequence[SampledJob]) -> list[SampledJob]:
         """Take samples from Prometheus; return the jobs that are to be sampled from the metrics API."""
         now = time.time()
         together: dict[int, list[tuple[SampledJob, float]]] = defaultdict(list)
@@ -222,12 +226,19 @@ class ClusterSampler:
 
     async def _fill(self, seen: JobSnapshot, ended_at: float) -> None:
         uid, job = seen.job.uid, SampledJob(seen)
+        running = self._jobs.pop(uid, None)
         try:
+            if running is not None:
+                await self._finish(running)
             since = await self._begin_of(job, ended_at)
             replicas = sampled_replicas(seen)
             if ended_at - since <= 2 * INTERVAL_SECONDS or not replicas:
                 self._filled[uid] = False
                 return
+            if not await job.hold(self.folder(seen)):
+                return
+            job.at = None  # Another server may have written them meanwhile.
+            since = await self._begin_of(job, ended_at)
             pods = [replica.pod for replica in replicas]
             answer = await self._prometheus.read(seen.job.namespace, pods, since, ended_at)
             if answer is None:
@@ -235,15 +246,14 @@ class ClusterSampler:
             frames = await self._frames(job, answer, since)
             if frames and not await self._write_frames(job, answer, since, frames):
                 return
-            if job.writer is not None:
-                await self._write(job, job.writer.flush)
             self._filled[uid] = True
         finally:
             self._fills.pop(uid, None)
+            await self._finish(job)
 
     # -- the metrics API ----------------------------------------------------------------------------------------------
 
-    async def _take_from_metrics_api(self, api: KubeApi, namespace: str, jobs: Iterable[SampledJob]) -> None:
+    async def _take_from_metrics_api(self, api: KubeApi, namespace: str, jobs: Sequence[SampledJob]) -> None:
         now = time.monotonic()
         refused_at, problem = self._problems.get(namespace, (float("-inf"), None))
         if isinstance(problem, ApiError) and problem.status < 500 and now - refused_at < REFUSED_SECONDS:
@@ -252,6 +262,8 @@ class ClusterSampler:
             pods = await read_pods(api, namespace)
         except (ApiError, Unreachable) as error:
             self._problems[namespace] = (now, error)
+            if isinstance(error, Unreachable):  # Another server of the home may reach it.
+                await asyncio.gather(*map(self._finish, jobs))
             return
         self._problems.pop(namespace, None)
         for job in jobs:
@@ -275,17 +287,23 @@ class ClusterSampler:
     # -- files --------------------------------------------------------------------------------------------------------
 
     async def _write_samples(self, job: SampledJob, write: Callable[[SampleWriter], None]) -> bool:
-        folder = self.folder(job.seen)
-        if folder is None:
-            return False
-        writer = job.writer = job.writer or SampleWriter(folder)
-        return await self._write(job, lambda: write(writer))
-
-    async def _write(self, job: SampledJob, write: Callable[[], None]) -> bool:
         """Return False if the samples could not be written."""
         folder = self.folder(job.seen)
+        if folder is None or not await job.hold(folder):
+            return False
+        writer = job.writer = job.writer or SampleWriter(folder)
+        return await self._write(folder, lambda: write(writer))
+
+    async def _finish(self, job: SampledJob) -> None:
+        """Write what remains of a job's samples, and let another server take the next ones."""
+        folder, writer = self.folder(job.seen), job.writer
+        if folder is not None and writer is not None and await job.hold(folder):
+            await self._write(folder, writer.flush)
+        await job.release(folder)
+
+    async def _write(self, folder: Path, write: Callable[[], None]) -> bool:
         # The disk is full, or no record is kept of the job: the curve has a gap.
         with contextlib.suppress(OSError, DiskSilent):
-            await on_disk(folder or self._records.path, write)
+            await on_disk(folder, write)
             return True
         return False

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from ....core.manifests import KINDS
 from ....core.manifests.entrypoints import program_of
-from ....core.manifests.kinds.pod_template import canonical_resources, training_container
+from ....core.manifests.kinds.pod_template import quantity, training_container
 from ....core.manifests.kinds.template_reader import device_of
 from ....core.spec import Device, JobSpec
 from ....core.translation import Text, _, _n
@@ -111,7 +111,8 @@ def _device_in(template: dict[str, Any], training: str | None) -> Device | None:
     container = containers[index]
     # A TrainJob has the resources of its nodes in place of those of a container.
     resources = container.get("resources") or container.get("resourcesPerNode") or {}
-    return device_of(canonical_resources({"limits": resources.get("limits") or {}}).get("limits", {}))
+    limits: dict[str, Any] = resources.get("limits") or {}
+    return device_of({name: quantity(amount) for name, amount in limits.items() if "/" in name})
 
 
 def _sum(asked: Iterable[tuple[Device | None, int]]) -> Device | None:

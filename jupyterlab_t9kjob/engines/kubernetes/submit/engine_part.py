@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import TYPE_CHECKING
+
 from ....core.evictions.model import CONTINUED, Continuation, annotation_of
 from ....core.manifests.names import CONTINUE_LEASE, SWEEP_LEASE, SWEEP_VERDICT
-from ....core.sweep import Verdict
 from ..client.json_access import text
-from ..jobs.snapshot import JobSnapshot
-from ..jobs.table import JobTable
-from .job_actions import JobActions
+
+if TYPE_CHECKING:
+    from ....core.sweep import Verdict
+    from ..cluster.connection import Cluster
+    from ..jobs.snapshot import JobSnapshot
+    from ..jobs.table import JobTable
+    from ..objects.kinds import JobKind
+    from .job_actions import JobActions
 
 
 class ActsForServer:
     """Base of the engine; methods with a job's uid raise `NotFound` if there is no such job."""
 
+    _kind: JobKind
+    _cluster: Cluster
     _table: JobTable
-    _actions: JobActions
+
+    @cached_property
+    def _actions(self) -> JobActions:
+        from .job_actions import JobActions
+
+        return JobActions(self._kind, self._cluster, self._table)
 
     async def _open(self, uid: str) -> JobSnapshot:
         raise NotImplementedError

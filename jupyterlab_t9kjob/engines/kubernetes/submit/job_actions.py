@@ -157,13 +157,15 @@ class JobActions:
 
     async def _delete(self, api: KubeApi, path: str, job: TrackedJob, *, remove: bool) -> None:
         record = self._table.records.keep(job)
-        before, record.remove = record.remove, record.remove or remove
+        before, record.remove = record.remove, remove
         await self._table.records.save(job)
         try:
             answer = await api.delete(path, uid=job.uid)
-        except ApiError as error:
-            if error.status not in (404, 409):
+        except (ApiError, Unreachable) as error:
+            if isinstance(error, Unreachable) or error.status not in (404, 409):
                 record.remove = before  # Otherwise the record would be removed when the job is deleted later.
+                if job.uid in self._table.jobs:  # The watch may have reported the job's end meanwhile.
+                    await self._table.records.save(job)
                 raise
             answer = {}  # 404: the job is gone already. 409: another job has its name now.
         if answer.get("kind") == self._kind.kind:

@@ -197,7 +197,7 @@ def _known(model: type[Model], record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name in model.model_fields}
 
 
-def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
+def actions_of(record: Record, desired: str, *, foreign: bool, lost: bool) -> list[Action]:
     """Return the actions that make sense in a job's phase.
 
     Parameters
@@ -208,9 +208,11 @@ def actions_of(record: Record, desired: str, *, foreign: bool) -> list[Action]:
         State that the user asked for.
     foreign
         True if the job runs on another machine.
+    lost
+        True if that machine may no longer exist.
     """
     if foreign:
-        return ["rerun"]
+        return ["rerun", "remove"] if lost else ["rerun"]
     phase = record["outcome"]["phase"]
     if record["deleted"]:
         return ["rerun", "remove"]
@@ -233,7 +235,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         reason = debugged(job.plan, processes)
     host = record["machine"]["hostname"]
     if foreign and phase != "Paused" and job.silent_since is not None:
-        phase, reason = "Unknown", not_heard_of(record, job.silent_since)
+        phase, reason = "Unknown", not_heard_of(record, job.silent_since, lost=job.lost)
     elif job.disk_trouble is not None and phase in ("Pending", "Running", "Resuming"):
         reason = unwritable(job.disk_trouble, reason)
     ran_seconds, running_since = running_time(record)
@@ -262,7 +264,7 @@ def _state(job: StoredJob, record: Record, foreign: bool) -> dict[str, Any]:
         "progress": _progress(progress) if progress is not None else None,
         "read_only": _("This job runs on {host}, so it can only be changed there.", host=host) if foreign else None,
         "deleted": record["deleted"],
-        "actions": actions_of(record, job.desired, foreign=foreign),
+        "actions": actions_of(record, job.desired, foreign=foreign, lost=job.lost),
     }
 
 

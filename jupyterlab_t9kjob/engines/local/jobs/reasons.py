@@ -143,7 +143,7 @@ def unwritable(trouble: DiskTrouble, reason: Reason) -> Reason:
     )
 
 
-def not_heard_of(record: Record, since: float) -> Reason:
+def not_heard_of(record: Record, since: float, *, lost: bool) -> Reason:
     """Return the reason of a job on another machine that sends no heartbeat.
 
     Parameters
@@ -152,12 +152,16 @@ def not_heard_of(record: Record, since: float) -> Reason:
         The job's record.
     since
         Time of the last heartbeat, in seconds since the epoch.
+    lost
+        True if that machine may no longer exist.
     """
     host = record["machine"]["hostname"]
+    shown = _("The job's state is shown again when {host} responds.", host=host)
+    remove = _("If {host} no longer exists, remove the job's record and logs.", host=host) if lost else None
     return Reason(
         code="NotHeardOf",
         sentence=_("No sign of life from {host} for {time}", host=host, time=duration(time.time() - since)),
-        hint=_("The job's state is shown again when {host} responds.", host=host),
+        hint=sentences(shown, remove),
     )
 
 

@@ -23,14 +23,14 @@ from typing import Any
 from ....core.errors import Conflict, NotFound
 from ....core.system.disk import trouble_at, trouble_of
 from ....core.system.locks import held, lock_path, runtime_directory
-from ....core.system.processes import MachineId, alive, machine_id, same_boot
+from ....core.system.processes import MachineId, alive, machine_id, same_boot, same_machine
 from ....core.translation import _
 from ..supervisor.outcome import conclude, settle
 from ..supervisor.records.job_files import owners_only
 from ..supervisor.records.record import ACTIVE, Outcome, Record, RunPlan
 from ..supervisor.sweep_turn import SweepTurn
 from .new_job import Exclusive, write_job
-from .stored_job import StoredJob, stamp_of
+from .stored_job import LOST_SECONDS, StoredJob, stamp_of
 
 log = logging.getLogger(__name__)
 
@@ -128,7 +128,7 @@ class Store:
 
     def names(self) -> set[str]:
         """Return the names that are taken."""
-        return {job.name for job in self.jobs.values() if not (job.record is not None and job.record["deleted"])}
+        return {job.name for job in self.jobs.values() if job.holds_name}
 
     def create(self, spec: dict[str, Any], plan: RunPlan, record: Record, request_id: str) -> StoredJob:
         """Write a new job and start its supervisor. Nothing of the job is on disk if writing fails.
@@ -227,14 +227,14 @@ class Store:
         return [
             uid
             for uid, record in records
-            if record["machine"]["hostname"] == self.machine["hostname"] and (record["ended_at"] or when) < when
+            if same_machine(record["machine"], self.machine) and (record["ended_at"] or when) < when
         ]
 
     def is_foreign(self, job: StoredJob) -> bool:
         """Return True if the active job runs on another machine, which alone can check on its processes."""
         if job.record is None or not job.active:
             return False
-        return job.record["machine"]["hostname"] != self.machine["hostname"]
+        return not same_machine(job.record["machine"], self.machine)
 
     # --- watching ----------------------------------------------------------------------------
 
@@ -317,12 +317,12 @@ class Store:
         return changed
 
     def _check_heartbeat(self, job: StoredJob, record: Record) -> bool:
-        """Check whether another machine's job is silent; return whether that changed."""
+        """Check whether another machine's job is silent, or lost; return whether that changed."""
         heartbeat = job.last_heartbeat() or record["created_at"]
-        silent = heartbeat if time.time() - heartbeat > SILENT_SECONDS else None
-        changed = silent != job.silent_since
-        job.silent_since = silent
-        return changed
+        age = time.time() - heartbeat
+        before = job.silent_since, job.lost
+        job.silent_since, job.lost = heartbeat if age > SILENT_SECONDS else None, age > LOST_SECONDS
+        return (job.silent_since, job.lost) != before
 
     def _attend(self, job: StoredJob, record: Record) -> None:
         """Start a supervisor for a job that needs one and has none, or change its state without one."""

@@ -23,6 +23,9 @@ T = TypeVar("T")
 LONGEST_START_SECONDS = 60.0
 """Time that a supervisor whose process has not ended may take to appear in the record: a loaded machine is slow."""
 
+LOST_SECONDS = 6 * 3600.0
+"""Age of the last heartbeat from which a job of another machine may be removed: that machine may no longer exist."""
+
 _is_record = check_of(Record)
 _is_plan = check_of(RunPlan)
 
@@ -49,6 +52,8 @@ class StoredJob:
         State that the user asked for.
     silent_since
         Time of the last heartbeat of a job on another machine, in seconds since the epoch, if that is too long ago.
+    lost
+        True if the last heartbeat of a job on another machine is older than `LOST_SECONDS`.
     progress
         Progress that the log reports while the job runs.
     started_at
@@ -77,6 +82,7 @@ class StoredJob:
         self.request_id: str | None = None
         self.desired = "run"
         self.silent_since: float | None = None
+        self.lost = False
         self.progress = LiveProgress(self.files)
         self.started_at = 0.0
         self.child: subprocess.Popen[bytes] | None = None
@@ -94,6 +100,14 @@ class StoredJob:
         if self.record is not None:
             return self.record["name"]
         return str((self.spec or {}).get("name") or f"job-{self.uid[:8]}")
+
+    @property
+    def holds_name(self) -> bool:
+        """True if no other job may have the job's name: it is neither deleted, nor was it running on a lost machine."""
+        if self.record is None:
+            return True
+        gone = self.lost and self.active and self.record["outcome"]["phase"] != "Paused"
+        return not (self.record["deleted"] or gone)
 
     def is_starting(self, seconds: float) -> bool:
         """Return True while the supervisor that this server started last may still take the job over.

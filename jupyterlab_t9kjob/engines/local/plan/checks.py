@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ....core.checks import Capability, Check
 from ....core.engine.interpreter import Interpreter
-from ....core.features import unsupported
+from ....core.features import nested_launchers, unsupported
 from ....core.running.source import is_in_repository
 from ....core.spec import Entrypoint, JobSpec
 from ....core.translation import Text, _
@@ -49,6 +49,7 @@ CAPABILITIES: dict[str, Capability] = {
         "shm": _("The size of shared memory can't be changed on this machine."),
         "resource_limits": _("CPU and memory limits are not enforced on this machine."),
         "debug": None,
+        "clean_up": None,  # There are no pods, so each value is true.
         "ttl": _("Records stay until they are removed."),
         "source": None,
         "cluster_tensorboard": _("TensorBoard runs in JupyterLab for jobs on this machine."),
@@ -117,6 +118,7 @@ class Checker:
     def _all(self) -> Iterator[Check]:
         yield from self._name()
         yield from unsupported(self._spec, CAPABILITIES)
+        yield from nested_launchers(self._spec)
         yield from self._directory()
         yield from word_checks(self._spec, self._interpreters, self._cwd)
         yield from program_checks(self._spec, self._interpreters, self._cwd)

@@ -70,6 +70,24 @@ class Planner:
                 raise
         return found
 
+    def with_kernel(self, spec: JobSpec, interpreters: Mapping[str, Interpreter]) -> JobSpec:
+        """Return the spec with the name of the kernel that runs it, also where it asks for the default kernel.
+
+        The default kernel may be another one when the job is compared or run again.
+
+        Parameters
+        ----------
+        spec
+            The spec.
+        interpreters
+            Python of each replica type.
+        """
+        if spec.runtime.kernel is not None:
+            return spec
+        own = {group.type for group in spec.replica_specs if group.runtime is not None and group.runtime.kernel}
+        name = next((interpreter.kernel for kind, interpreter in interpreters.items() if kind not in own), None)
+        return spec.model_copy(update={"runtime": spec.runtime.model_copy(update={"kernel": name})})
+
     async def check(self, spec: JobSpec, interpreters: Mapping[str, Interpreter], names: set[str]) -> list[Check]:
         """Return the checks of a spec, errors first.
 

@@ -5,10 +5,10 @@ The supervisor uses this module, so it needs only the standard library.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from ....logs.failures.tracebacks import shortened
 from .logs.log_files import FoundLog, logs_of_attempt
 from .records.job_files import JobFiles
 from .records.record import AttemptRecord, ReplicaPlan
+from .records.record_keeper import log
 
 _PYTHONS_OWN = (1, 120)
 """Exit codes of an exception, and of output that can't be written at a process's end."""
@@ -60,9 +61,9 @@ def find(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) 
         "disk": None,
         "last_output": None,
     }
-    with contextlib.suppress(OSError):  # Without readable logs, only the exit code is known.
-        failed |= _from_logs(logs_of_attempt(files, plan["name"], attempt["number"]), plan, attempt, cwd)
-    return failed | _disk_trouble(failed, files.logs, [Path(plan["env"].get("T9KJOB_LOG_DIR", cwd)), cwd])
+    written = [Path(plan["env"].get("T9KJOB_LOG_DIR", cwd)), cwd]
+    failed |= _found(lambda: _from_logs(files, plan, attempt, cwd))
+    return failed | _found(lambda: _disk_trouble(failed, files.logs, written))
 
 
 def is_cause(found: dict[str, Any], known: dict[str, Any] | None) -> bool:
@@ -96,12 +97,22 @@ def readable(failed: dict[str, Any]) -> dict[str, Any]:
     return failed | {"error": error if known else None, "note": None, "last_output": output if stream else None}
 
 
-def _from_logs(logs: list[FoundLog], plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) -> dict[str, Any]:
+def _found(look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return what a search for the cause gives; nothing if it fails, which must not end the job."""
+    try:
+        return look()
+    except Exception as error:
+        log(f"a cause of the failure could not be searched for: {error!r}")
+        return {}
+
+
+def _from_logs(files: JobFiles, plan: ReplicaPlan, attempt: AttemptRecord, cwd: Path) -> dict[str, Any]:
     """Return the fields of a failure that the logs give: rank, error, frames and position."""
     assert attempt["exit_code"] is not None  # noqa: S101
-    found = {log.id: log for log in logs}
+    logs = logs_of_attempt(files, plan["name"], attempt["number"])
+    found = {one.id: one for one in logs}
     read = failure_text.first_failure(
-        [_end(log) for log in logs],
+        [_end(one) for one in logs],
         exit_code=attempt["exit_code"],
         signaled=attempt.get("signaled"),
         first_rank=attempt["first_rank"],
@@ -168,8 +179,11 @@ def _disk_trouble(failed: dict[str, Any], logs: Path, written: list[Path]) -> di
 def _error_file(path: Path) -> dict[str, Any]:
     """Return the error that torch's `@record` wrote, for a rank whose log has none."""
     try:
-        message = json.loads(path.read_bytes())["message"]
-        lines = str(message["message"] if isinstance(message, dict) else message).splitlines()
-        return {"error": shortened(lines[0]), "note": None} if lines else {}
-    except (OSError, ValueError, KeyError):
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError):
         return {}
+    message = document.get("message") if isinstance(document, dict) else None
+    if isinstance(message, dict):
+        message = message.get("message")
+    lines = message.splitlines() if isinstance(message, str) else []
+    return {"error": shortened(lines[0]), "note": None} if lines else {}

@@ -91,6 +91,11 @@ class Agent:
         """The newest attempt."""
         return self.record["attempts"][-1]
 
+    @property
+    def first_rank(self) -> int | None:
+        """The global rank of its first process in the newest attempt; None while it is unknown."""
+        return self.attempt["first_rank"] if self.record["attempts"] else None
+
     def start(self, rendezvous: Rendezvous, claim: Claim, *, resumed: bool) -> None:
         """Start the next attempt.
 

@@ -173,7 +173,9 @@ class Supervisor:
             self._turn.keep()
             self._sampling.keep(running=any(agent.pid for agent in self._agents))
         for agent in self._agents:
+            known = agent.first_rank
             restart = agent.watch()
+            self._keeper.unsaved |= agent.first_rank != known
             if restart is not None:
                 self._keeper.add_event("WorkerRestart", {"number": restart}, replica=agent.name, warning=True)
                 self._keeper.unsaved = True

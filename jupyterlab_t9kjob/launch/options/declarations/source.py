@@ -19,6 +19,8 @@ from .names import Names
 from .scopes import Function, bound_names, contains, definitions_in, in_order
 
 MAX_DEPTH: Final = 40
+MAX_VALUES: Final = 10_000
+"""Expressions whose values make one value; those of a name count wherever it stands."""
 
 
 class Source(Names):
@@ -34,6 +36,7 @@ class Source(Names):
 
     def __init__(self, program: Program, words: frozenset[str] = frozenset()) -> None:
         super().__init__(program)
+        self._evaluated = 0
         self._searched = [module for module in self.modules if not words or module.mentions(words)]
 
     @property
@@ -138,7 +141,8 @@ class Source(Names):
         depth
             Number of expressions around this one; UNKNOWN is returned beyond `MAX_DEPTH`.
         """
-        if node is None or depth > MAX_DEPTH:
+        self._evaluated = self._evaluated + 1 if depth else 0
+        if node is None or depth > MAX_DEPTH or self._evaluated > MAX_VALUES:
             return UNKNOWN
         try:
             return self._value(module, node, depth + 1)
@@ -209,7 +213,7 @@ class Source(Names):
                 return path_attribute(path, node.attr)
             owner = self.definition(module, node.value)
             if owner is not None and isinstance(owner[1], ast.ClassDef):
-                members = {member.name: member for member in self.members(*owner)}
+                members = {member.name: member for member in self.members(*owner, depth)}
                 return members.get(node.attr, self._class_constant(owner[0], owner[1], node.attr, depth))
             if node.attr in ("value", "name") and isinstance(member := self.value(module, node.value, depth), Member):
                 return getattr(member, node.attr)
@@ -223,13 +227,15 @@ class Source(Names):
                         return self.value(module, statement.value, depth)
         return UNKNOWN
 
-    def members(self, module: Module, node: ast.stmt) -> list[Member]:
+    def members(self, module: Module, node: ast.stmt, depth: int = 0) -> list[Member]:
         """Return the members of an enum; nothing for other classes.
 
         Parameters
         ----------
         module, node
             A module, and a class in it. Names that begin with an underscore are no members.
+        depth
+            Number of expressions around the class.
         """
         if not isinstance(node, ast.ClassDef) or not self._is_enum(module, node):
             return []
@@ -237,7 +243,7 @@ class Source(Names):
         for statement in node.body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value) if not name.startswith("_"):
-                    found.append(Member(name, self.value(module, value)))
+                    found.append(Member(name, self.value(module, value, depth)))
         return found
 
     def _is_enum(self, module: Module, node: ast.ClassDef, depth: int = 0) -> bool:
@@ -274,7 +280,7 @@ class Source(Names):
             return UNKNOWN if None in pairs or UNKNOWN in pairs.values() else pairs
         if name in ("list", "tuple", "sorted") and len(node.args) == 1:
             own = self.definition(module, node.args[0])
-            return list(self.members(*own)) or UNKNOWN if own else UNKNOWN
+            return list(self.members(*own, depth)) or UNKNOWN if own else UNKNOWN
         return UNKNOWN
 
 

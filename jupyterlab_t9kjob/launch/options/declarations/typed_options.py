@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 from ...model import ScriptOption
-from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from .building import OptionKind, as_json, choices_of, kind_of_type
-from .docstrings import parameter_texts
-from .parameters import MISSING, Parameter, apply_default, bases_of, fields_of, is_dataclass, nested, parameters_of
-from .scopes import Function
+from .parameters import MISSING, Parameter, apply_default, fields_of, nested
 from .source import Source
 from .types import enum_name
 
@@ -71,30 +66,3 @@ def _option(source: Source, parameter: Parameter, name: str, command: str | None
         line=parameter.line,
         path=source.path(parameter.module),
     )
-
-
-def parameters_of_class(source: Source, module: Module, node: object) -> list[Parameter]:
-    """Return the parameters of a class: the fields of a dataclass, or those of ``__init__``.
-
-    Parameters
-    ----------
-    source
-        The script and its modules.
-    module
-        The module with the class.
-    node
-        The class. Other objects have no parameters.
-    """
-    if not isinstance(node, ast.ClassDef):
-        return []
-    if is_dataclass(source, module, node):
-        return fields_of(source, module, node, comments=False)
-    for owner, class_ in reversed(bases_of(source, module, node)[0]):
-        for statement in class_.body:
-            if isinstance(statement, Function) and statement.name == "__init__":
-                texts = parameter_texts(class_)
-                found = parameters_of(source, owner, statement, method=True)
-                for parameter in found:
-                    parameter.help = parameter.help or texts.get(parameter.name)
-                return found
-    return []

@@ -73,6 +73,45 @@ class ConfigFolder:
         return [name for name in names if name != "hydra" and self.options(name)]
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Place of a configuration in the defaults list of another one.
+
+    Attributes
+    ----------
+    group
+        Path of its group in the folder with the configurations.
+    relative
+        The group as the list names it, without the slash of an absolute one.
+    target
+        Package that the list names after ``@``; empty for none.
+    parent
+        Package of the configuration with the list.
+    """
+
+    group: str = ""
+    relative: str = ""
+    target: str = ""
+    parent: str = ""
+
+    def package(self, header: str = "") -> str:
+        """Return the package; `header` is the one that the file itself names, empty for none."""
+        default = self.group.replace("/", ".")
+        if header in ("", "_group_") or self.target:
+            wanted = self.target.replace("_group_", f"_global_.{default}")
+        else:  # A file names its package from the top.
+            wanted = f"_global_.{header}"
+        own = "" if wanted == "_here_" else wanted or self.relative.replace("/", ".")
+        whole = ".".join(part for part in (self.parent, own) if part)
+        return whole.rpartition("_global_")[2].lstrip(".")
+
+    @property
+    def word(self) -> str:
+        """The word that overrides the choice of the group."""
+        package = self.package()
+        return self.group if package == self.group.replace("/", ".") else f"{self.group}@{package or '_global_'}"
+
+
 class Config:
     """A configuration that is composed of files.
 
@@ -101,7 +140,7 @@ class Config:
 
     def read(self, name: str) -> None:
         """Read a primary configuration with what its defaults list names."""
-        self._read(name, "", "", 0)
+        self._read(name, _Place())
         chosen = {key.lstrip("+").partition("@")[0] for key in self.groups}
         for group in self._folder.groups():
             if group not in chosen:
@@ -113,17 +152,15 @@ class Config:
         if root is not None:
             self._add(root[0], root[1], path, "", 0)
 
-    def _read(self, name: str, group: str, package: str, depth: int) -> None:
-        path = self._folder.file(os.path.join(group, name))
+    def _read(self, name: str, place: _Place, depth: int = 0) -> None:
+        path = self._folder.file(os.path.join(place.group, name))
         root = self._parse(path) if path is not None and depth < MAX_DEPTH else None
         if path is None or root is None:
-            self.missing.append(os.path.join(group, name))
+            self.missing.append(os.path.join(place.group, name))
             return
         node, lines = root
-        header = next((line for line in lines[:3] if line.startswith("# @package")), None)
-        if header is not None and package == group.replace("/", "."):
-            wanted = header.split()[-1]
-            package = {"_global_": "", "_group_": package}.get(wanted, wanted)
+        header = next((line for line in lines[:3] if line.startswith("# @package")), "")
+        package = place.package(header.split()[-1] if header else "")
         items = next((value for key, value in _pairs(node) if key == "defaults"), None)
         listed = [item for item in _plain(items) if item] if items is not None else []
         if "_self_" not in listed:
@@ -132,56 +169,39 @@ class Config:
             if item == "_self_":
                 self._add(node, lines, path, f"{package}." if package else "", 0, skip=("defaults",))
             elif isinstance(item, str):
-                self._include(item, group, package, depth)
+                name, _, target = item.partition("@")
+                head, _, tail = name.rpartition("/")
+                self._read(tail, self._place(head, name, target, place.group, package), depth + 1)
             elif isinstance(item, dict):
                 for key, chosen in item.items():
-                    self._choose(str(key), chosen, group, package, depth)
-
-    def _include(self, item: str, group: str, package: str, depth: int) -> None:
-        """Read ``- base`` or ``- group/base@package``."""
-        name, _, target = item.partition("@")
-        head, _, tail = name.rpartition("/")
-        if name.startswith("/"):
-            self._read(tail, head.strip("/"), self._package(target, head.strip("/"), ""), depth + 1)
-            return
-        inner = os.path.join(group, head) if head else group
-        self._read(
-            tail, inner, target if target and target != "_here_" else self._package(target, head, package), depth + 1
-        )
+                    self._choose(str(key), chosen, place.group, package, depth)
 
     def _choose(self, key: str, chosen: Any, group: str, package: str, depth: int) -> None:
         """Read ``- group: option``."""
         words = key.split()
         if "override" in words:
             return  # hydra's own groups, or a choice that another configuration made
-        optional = "optional" in words
         name, _, target = words[-1].partition("@")
-        inner = name.strip("/") if name.startswith("/") else os.path.normpath(os.path.join(group, name))
-        if inner.startswith("hydra/"):
+        place = self._place(name, name, target, group, package)
+        if place.group.startswith("hydra/"):
             return
-        word = inner if not target else f"{inner}@{target}"
-        offered = self._folder.options(inner)
+        offered = self._folder.options(place.group)
         options = chosen if isinstance(chosen, list) else [chosen]
         if not isinstance(chosen, list) and offered:
-            self.groups[word] = (None if chosen is None else str(chosen), offered)
+            self.groups[place.word] = (None if chosen is None else str(chosen), offered)
         for option in options:
             if option is None or option == "???" or "${" in str(option):
                 continue
-            here = "" if name.startswith("/") else package
-            place = self._package(target, name.strip("/"), here)
-            if optional and self._folder.file(os.path.join(inner, str(option))) is None:
+            if "optional" in words and self._folder.file(os.path.join(place.group, str(option))) is None:
                 continue
-            self._read(str(option).removesuffix(".yaml"), inner, place, depth + 1)
+            self._read(str(option).removesuffix(".yaml"), place, depth + 1)
 
-    def _package(self, target: str, head: str, package: str) -> str:
-        if target == "_global_":
-            return ""
-        if target.startswith("_global_."):
-            return target.removeprefix("_global_.")
-        if target == "_here_":
-            return package
-        relative = target or head.replace("/", ".")
-        return ".".join(part for part in (package, relative) if part)
+    @staticmethod
+    def _place(relative: str, name: str, target: str, group: str, package: str) -> _Place:
+        """Return the place of an item; `name` begins with a slash if its group is not below the list's own."""
+        relative = relative.strip("/")
+        inner = relative if name.startswith("/") else os.path.normpath(os.path.join(group, relative))
+        return _Place("" if inner == "." else inner, relative, target, package)
 
     def _parse(self, path: str) -> tuple[yaml.MappingNode, list[str]] | None:
         self._files += 1

@@ -39,6 +39,7 @@ FAMILIES: tuple[Family, ...] = (
     fire.FAMILY,
     hydra.FAMILY,
     omegaconf.FAMILY,
+    omegaconf.RECIPES,
     lightning.FAMILY,
     jsonargparse.FAMILY,
     absl.FAMILY,

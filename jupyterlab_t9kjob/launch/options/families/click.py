@@ -218,9 +218,10 @@ def _option(source: Source, call: Call, command: str | None) -> ScriptOption | N
     kind: OptionKind = "choice" if choices else _NUMBERS.get(type_name, "text")
     if not type_name and not choices and default is not UNKNOWN and default is not None:
         guessed = kind_of_value(default)
-        kind = guessed if guessed != "flag" or is_option else "text"
-    counted = value("count") is True
-    if is_option and (off or value("is_flag") is True or counted or value("flag_value") is not None):
+        kind = "boolean" if guessed == "flag" else guessed  # A default of True alone makes no flag.
+    counted, is_flag = value("count") is True, value("is_flag")
+    has_flag_value = value("flag_value") is not None
+    if is_option and (is_flag is True or counted or (is_flag is not False and (off or has_flag_value))):
         kind = "flag"
     elif (isinstance(nargs, int) and nargs != 1) or many:
         kind = "list"
@@ -242,6 +243,7 @@ def _option(source: Source, call: Call, command: str | None) -> ScriptOption | N
         required=_is_required(is_option, value("required"), default, nargs),
         repeatable=value("multiple") is True or counted,
         off_flag=off[0] if off else None,
+        value_optional=kind != "flag" and has_flag_value,
         command=command,
         line=call.node.lineno,
         path=source.path(module),

@@ -9,10 +9,11 @@ from ...model import ScriptOption
 from ..declarations.building import argument_option, subcommand_choice
 from ..declarations.calls import Call
 from ..declarations.docstrings import summary
-from ..declarations.parameters import bases_of, parameters_of
+from ..declarations.parameters import bases_of
 from ..declarations.scopes import Function, in_order
+from ..declarations.signatures import signature_of, without
 from ..declarations.source import Source
-from ..declarations.typed_options import options_of, parameters_of_class
+from ..declarations.typed_options import options_of
 from ..interpreter.module import Module
 from ..model import Family, OptionsRead, UnreadOptions
 from ..program import Definition, Program
@@ -90,11 +91,9 @@ def _add(
     module, node = own
     if isinstance(node, Function):
         result.description = result.description or (summary(node) if command is None else None)
-        parameters = parameters_of(source, module, node)
-        result.options += options_of(source, parameters, "", command, positional=positional)
-    elif isinstance(node, ast.ClassDef):
-        parameters = parameters_of_class(source, module, node)
-        result.options += options_of(source, parameters, "", command, positional=positional)
+    if isinstance(node, Function | ast.ClassDef):
+        _add_signature(source, result, module, node, command, positional=positional)
+    if isinstance(node, ast.ClassDef):
         methods = {
             one.name: (owner, one)
             for owner, class_ in bases_of(source, module, node)[0]
@@ -106,8 +105,22 @@ def _add(
         for name, (owner, method) in methods.items():
             path = f"{command} {name}" if command else name
             result.options.append(_config(source, call, path))
-            parameters = parameters_of(source, owner, method, method=True)
-            result.options += options_of(source, parameters, "", path, positional=positional)
+            _add_signature(source, result, owner, method, path, positional=positional, method=True)
+
+
+def _add_signature(
+    source: Source,
+    result: OptionsRead,
+    module: Module,
+    node: ast.stmt,
+    command: str | None,
+    *,
+    positional: bool,
+    method: bool = False,
+) -> None:
+    signature = signature_of(source, module, node, method=method)
+    result.options += options_of(source, signature.parameters, "", command, positional=positional)
+    result.unread += signature.unread
 
 
 def _config(source: Source, call: Call, command: str | None) -> ScriptOption:
@@ -168,11 +181,16 @@ def _read_added(source: Source, added: Call, result: OptionsRead, command: str |
         result.unread.append(UnreadOptions(sentence, added.node.lineno, source.path(added.module)))
         return
     key = source.string(added.module, added.argument(1, "nested_key"))
-    module, node = own
-    parameters = (
-        parameters_of(source, module, node) if isinstance(node, Function) else parameters_of_class(source, module, node)
-    )
-    result.options += options_of(source, parameters, f"{key}." if key else "", command, positional=False)
+    signature = signature_of(source, *own)
+    result.unread += signature.unread
+    skip = added.keyword("skip")
+    skipped = source.value(added.module, skip) if skip is not None else []
+    if isinstance(skipped, list | tuple):
+        parameters = without(signature.parameters, skipped)
+        result.options += options_of(source, parameters, f"{key}." if key else "", command, positional=False)
+    else:
+        sentence = _("The options are built while the script runs.")
+        result.unread.append(UnreadOptions(sentence, added.node.lineno, source.path(added.module)))
 
 
 def _of_library(source: Source, added: Call) -> bool:

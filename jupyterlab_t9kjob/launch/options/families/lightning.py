@@ -9,9 +9,10 @@ from ...model import ScriptOption
 from ..declarations.building import argument_option, as_json, as_text, subcommand_choice
 from ..declarations.calls import Call
 from ..declarations.scopes import Function
+from ..declarations.signatures import signature_of
 from ..declarations.source import Source
 from ..declarations.tables import library_options
-from ..declarations.typed_options import options_of, parameters_of_class
+from ..declarations.typed_options import options_of
 from ..interpreter.module import Module
 from ..interpreter.values import UNKNOWN
 from ..model import Family, OptionsRead, UnreadOptions
@@ -72,11 +73,12 @@ def _common(source: Source, call: Call, result: OptionsRead, command: str | None
             result.unread.append(UnreadOptions(sentence, line, path))
             options.append(_of_subclass(prefix, command, line, path))
         else:
-            parameters = parameters_of_class(source, *own)
-            options += options_of(source, parameters, f"{prefix}.", command, positional=False)
+            signature = signature_of(source, *own)
+            options += options_of(source, signature.parameters, f"{prefix}.", command, positional=False)
+            result.unread += signature.unread
     by_dest = {option.dest: option for option in options}
     _set_defaults(source, call, by_dest)
-    _add_own(source, call, by_dest, command)
+    _add_own(source, call, result, by_dest, command)
     return list(by_dest.values())
 
 
@@ -98,7 +100,9 @@ def _set_defaults(source: Source, call: Call, options: dict[str, ScriptOption]) 
             options[f"trainer.{name}"].default = as_json(value)
 
 
-def _add_own(source: Source, call: Call, options: dict[str, ScriptOption], command: str | None) -> None:
+def _add_own(
+    source: Source, call: Call, result: OptionsRead, options: dict[str, ScriptOption], command: str | None
+) -> None:
     """Apply ``add_arguments_to_parser`` of the class that the script derives from `LightningCLI`."""
     own = source.definition(call.module, call.node.func)
     if own is None or not isinstance(own[1], ast.ClassDef):
@@ -109,7 +113,11 @@ def _add_own(source: Source, call: Call, options: dict[str, ScriptOption], comma
             for node in ast.walk(method):
                 match node:
                     case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name)) if owner == parser:
-                        _apply(source, Call(name, own[0], node), options, command)
+                        added = Call(name, own[0], node)
+                        _apply(source, added, options, command)
+                        if name.startswith("add_") and name not in ("add_argument", "add_argument_group"):
+                            sentence = _("The options of a class are known only while the script runs.")
+                            result.unread.append(UnreadOptions(sentence, node.lineno, source.path(own[0])))
 
 
 def _apply(source: Source, call: Call, options: dict[str, ScriptOption], command: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Options of scripts that merge YAML files with ``OmegaConf.from_cli()``, given as ``a.b=value``."""
+"""Options of scripts that merge YAML files with values given as ``a.b=value``: ``OmegaConf.from_cli()``, torchtune."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from __future__ import annotations
 import os
 
 from ....core.translation import _
+from ...model import ScriptOption
+from ..declarations.docstrings import summary
+from ..declarations.scopes import Function
 from ..declarations.source import Source
 from ..declarations.yaml_config import Config, ConfigFolder
 from ..model import Family, OptionsRead, UnreadOptions
@@ -13,6 +16,8 @@ from ..program import Program
 from .hydra import option_of_entry
 
 WORDS = frozenset({"OmegaConf"})
+RECIPE_WORDS = frozenset({"torchtune"})
+RECIPE_DECORATORS = ("torchtune.config.parse", "torchtune.config._parse.parse")
 
 
 def read(program: Program) -> OptionsRead | None:
@@ -36,4 +41,28 @@ def read(program: Program) -> OptionsRead | None:
     return result
 
 
+def read_recipe(program: Program) -> OptionsRead | None:
+    """Return the option of a torchtune recipe, which names the file whose values are the other options."""
+    source = Source(program, RECIPE_WORDS)
+    if not source.is_used:
+        return None
+    for module in source.modules:
+        for node in source.reachable(module) if module.mentions(RECIPE_WORDS) else ():
+            if isinstance(node, Function):
+                for decorator in node.decorator_list:
+                    if source.library(module, decorator) in RECIPE_DECORATORS:
+                        return _of_recipe(summary(node), decorator.lineno, source.path(module))
+    return None
+
+
+def _of_recipe(description: str | None, line: int, path: str | None) -> OptionsRead:
+    help_ = "Path/name of a yaml file with recipe args"
+    option = ScriptOption(
+        flags=["--config"], dest="config", kind="text", help=help_, required=True, line=line, path=path
+    )
+    sentence = _("The values of the file that --config names are options too, given as key=value.")
+    return OptionsRead([option], description, [UnreadOptions(sentence, line, path)])
+
+
 FAMILY = Family("OmegaConf", WORDS, read)
+RECIPES = Family("torchtune", RECIPE_WORDS, read_recipe)

@@ -160,10 +160,17 @@ def _depends(source: Source, result: OptionsRead, parameter: Parameter, prefix: 
     result.unread.append(UnreadOptions(sentence, parameter.line, source.path(parameter.module)))
 
 
+def _alias(name: str, prefix: str) -> str:
+    """Return the flag of an alias, which may have its dashes already."""
+    bare = name[2:] if name.startswith("--") else name.removeprefix("-")
+    dashes = name[: len(name) - len(bare)] or ("-" if len(name) == 1 else "--")
+    return f"{dashes}{prefix}{bare}"
+
+
 def _option(source: Source, parameter: Parameter, prefix: str) -> ScriptOption | None:
     module, call, default, found = parameter.module, parameter.call, parameter.default, parameter.type
     name, help_ = f"{prefix}{parameter.name}", parameter.help
-    aliases = [f"-{name}"] if len(name) == 1 else []
+    aliases = [f"-{name}"] if len(parameter.name) == 1 else []
     positional = False
     choices = choices_of([enum_name(choice) for choice in found.choices])
     kind = kind_of_type(found)
@@ -171,9 +178,7 @@ def _option(source: Source, parameter: Parameter, prefix: str) -> ScriptOption |
         if source.value(module, keyword_of(call, "cmd")) is False:
             return None
         given = source.value(module, keyword_of(call, "alias"))
-        aliases += [
-            f"{'-' if len(one) == 1 else '--'}{one}" for one in choices_of([given] if isinstance(given, str) else given)
-        ]
+        aliases += [_alias(one, prefix) for one in choices_of([given] if isinstance(given, str) else given)]
         positional = source.value(module, keyword_of(call, "positional")) is True
         help_ = help_ or one_line(source.string(module, keyword_of(call, "help")))
         function = (dotted(call.func) or "").rpartition(".")[2]

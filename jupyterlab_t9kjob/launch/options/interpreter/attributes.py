@@ -163,6 +163,8 @@ class Attributes(ABC):
             return DictValue(dict(self.members(value)))
         if name == "__doc__":
             return ast.get_docstring(value.node)
+        if name == "__subclasses__":
+            return BoundMethod(value, name)
         found = self._member(value, name)
         if isinstance(found, FunctionValue):
             kinds = {getattr(decorator, "last", "") for decorator in found.decorators}

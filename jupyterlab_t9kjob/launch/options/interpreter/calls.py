@@ -61,6 +61,10 @@ class Calls(LibraryCalls):
             ``next``, ``return``, ``break``, ``continue``, or ``stop`` if the program ends.
         """
 
+    @abstractmethod
+    def subclasses(self, owner: ClassValue) -> Value:
+        """Return the classes that derive from a class."""
+
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """Return the result of a call, which is put off if it leads to no option.
 
@@ -93,8 +97,10 @@ class Calls(LibraryCalls):
         return self.invoke(function, args, kwargs, node, scope)
 
     def _matters(self, function: FunctionValue | ClassValue, args: Args, kwargs: Kwargs) -> bool:
-        """Return True if a call may lead to options or change a value of the caller."""
+        """Return True if a call may lead to options or change a value of the caller or of a module."""
         if self.relevance.relevant(function.node, function.module):
+            return True
+        if self.relevance.fills(function.node, function.module):
             return True
         values = [*(args or []), *kwargs.values(), *getattr(function, "bound", ())]
         return any(isinstance(value, ListValue | DictValue) or self._leads(value) for value in values)
@@ -165,8 +171,9 @@ class Calls(LibraryCalls):
             return UNKNOWN
         finally:
             state.depth -= 1
-        if isinstance(function.node, ast.AsyncFunctionDef) or is_generator(function.node):
-            return join(inner.returns) if inner.returns and not is_generator(function.node) else UNKNOWN
+        generator = is_generator(function.node)
+        if generator or isinstance(function.node, ast.AsyncFunctionDef):
+            return join(inner.returns) if inner.returns and not generator else UNKNOWN
         if end != "return":
             inner.returns.append(None)
         return join(inner.returns)
@@ -214,6 +221,8 @@ class Calls(LibraryCalls):
 
     def _method(self, function: BoundMethod, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
         owner, name = function.owner, function.name
+        if isinstance(owner, ClassValue):
+            return self.subclasses(owner)
         if isinstance(owner, SuperValue):
             return self._super_method(owner, name, args, kwargs, node, scope)
         if isinstance(owner, Parser | Group | Subcommands):

@@ -21,7 +21,7 @@ from .parsers import (
     make_parser,
     set_attribute,
 )
-from .relevance import Relevance
+from .relevance import IMPORTERS, Relevance
 from .state import State, Stop
 from .values import (
     REST,
@@ -82,6 +82,20 @@ class LibraryCalls(Expressions):
     def invoke(self, function: Value, args: Args, kwargs: Kwargs, node: ast.Call, scope: Scope) -> Value:
         """Return the result of a call with evaluated arguments; the parameters are those of `Calls.invoke`."""
 
+    @abstractmethod
+    def import_named(self, function: Library, args: Args, kwargs: Kwargs, scope: Scope) -> Value:
+        """Return the module that a function imports by its name.
+
+        Parameters
+        ----------
+        function
+            The function, one of `IMPORTERS`.
+        args, kwargs
+            Evaluated arguments.
+        scope
+            Scope that contains the call.
+        """
+
     def _leads(self, value: Value) -> bool:
         """Return True if a function that gets a value can add options with it."""
         match value:
@@ -105,6 +119,8 @@ class LibraryCalls(Expressions):
         if name in _SEARCH_PATH:
             self.search(self.force(args[-1]) if args else UNKNOWN, first=name == "sys.path.insert")
             return None
+        if function.last in IMPORTERS:
+            return self.import_named(function, args, kwargs, scope)
         if name == "builtins.getattr" and args and len(args) >= 2 and isinstance(self.force(args[1]), str):
             return self.attribute(self.force(args[0]), self.force(args[1]))
         if name == "builtins.setattr" and args and len(args) == 3 and isinstance(self.force(args[1]), str):
@@ -135,7 +151,20 @@ class LibraryCalls(Expressions):
         made = self._record(name, args, kwargs, node, scope)
         if name not in HARMLESS:
             self._passed(name, args, kwargs, node, scope)
-        return made if made is not None else UNKNOWN
+        return made if made is not None else self._parser_of(function, args, node, scope)
+
+    def _parser_of(self, function: Library, args: Args, node: ast.Call, scope: Scope) -> Value:
+        """Return the parser that a library's function gives: one of its own, or the script's with more options."""
+        last = function.last
+        if last.startswith("add_"):
+            given = [value for value in map(self.force, args or []) if isinstance(value, Parser)]
+            return given[0] if len(given) == 1 else UNKNOWN
+        if not last.endswith("parser") or not last.islower():
+            return UNKNOWN
+        parser = make_parser(function, [], {}, node, scope.module)
+        parser.actions.append(Unnamed(node.lineno, scope.module, function.name, makes=True))
+        self.parsers.append(parser)
+        return parser
 
     def search(self, value: Value, *, first: bool) -> None:
         """Add folders to those in which Python searches for modules; `value` is a folder or a list of folders.

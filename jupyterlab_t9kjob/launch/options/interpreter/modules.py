@@ -147,6 +147,19 @@ class Modules:
             return None
         return self._module(package.package, name, f"{package.name}.{name}")
 
+    def named_submodule(self, package: Module, name: str, node: ast.ImportFrom) -> Module | None:
+        """Return the submodule that ``from package import name`` gives; None if the package defines the name itself.
+
+        Parameters
+        ----------
+        package, name
+            The package, and the name in the import.
+        node
+            The import. In the package's own ``from . import name``, the name is that of the submodule.
+        """
+        own = package.bindings.get(name) not in (None, node)
+        return None if own else self.submodule(package, name)
+
     def imported(self, module: Module) -> list[Module]:
         """Return the modules of the workspace that a module imports, by its text."""
         known = self._imported.get(module.path)
@@ -286,6 +299,12 @@ def is_module(folder: str, name: str) -> bool:
             return any(e.name.startswith(f"{name}.") and e.name.endswith(BINARY) for _, e in some)
     except (OSError, ValueError):
         return False
+
+
+def is_plain(folder: str, name: str) -> bool:
+    """Return True if `folder` has a folder `name` without ``__init__.py``, and no module of this name beside it."""
+    base = os.path.join(folder, name)
+    return os.path.isdir(base) and not os.path.isfile(f"{base}/__init__.py") and not os.path.isfile(f"{base}.py")
 
 
 def _python(entry: os.DirEntry[str], depth: int = 0) -> bool:

@@ -25,6 +25,8 @@ from .values import (
 MAX_STRING: Final = 64 * 1024
 MAX_ITEMS: Final = 10_000
 MAX_NUMBER: Final = 10**30
+MAX_NESTED: Final = 20
+"""Levels of tuples and lists in each other."""
 CONSTANTS: Final = (str, int, float, bool, bytes, type(None), type(...), tuple)
 
 _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
@@ -52,10 +54,42 @@ _CONVERSIONS: Final[dict[str, Callable[[Any], str]]] = {"r": repr, "s": str, "a"
 
 
 def is_constant(value: Value) -> bool:
-    """Return True for a Python constant, and for a tuple of constants."""
+    """Return True for a Python constant, and for a tuple of constants that is not too large."""
     if isinstance(value, tuple):
-        return all(map(is_constant, value))
+        parts = leaves(value, (tuple,))
+        return parts is not None and all(isinstance(part, CONSTANTS) for part in parts)
     return isinstance(value, CONSTANTS)
+
+
+def leaves(value: Value, kinds: tuple[type, ...], most: int = MAX_ITEMS) -> list[Value] | None:
+    """Return the values in tuples and lists that are in each other; None if they are too many or nested too deeply.
+
+    A list that is in another one twice counts twice, so that its text can't become too long.
+
+    Parameters
+    ----------
+    value
+        The outermost tuple or list.
+    kinds
+        Classes of the values whose items are returned instead: `tuple`, `ListValue`.
+    most
+        Number of values that may be returned.
+    """
+    found: list[Value] = []
+    level: list[Value] = [value]
+    for _ in range(MAX_NESTED):
+        inner: list[Value] = []
+        for each in level:
+            if isinstance(each, kinds):
+                inner += items_of(each) or []
+            else:
+                found.append(each)
+            if len(found) + len(inner) > most:
+                return None
+        if not inner:
+            return found
+        level = inner
+    return None
 
 
 def bounded(value: Value) -> Value:

@@ -60,11 +60,22 @@ class Action:
 
 @dataclass(eq=False)
 class Unnamed:
-    """An ``add_argument`` whose names are not known, or another place that adds options that are not known."""
+    """An ``add_argument`` whose names are not known, or another place that adds options that are not known.
+
+    Attributes
+    ----------
+    line, module
+        The place.
+    function
+        The function that may add the options; None for others.
+    makes
+        True if the function made the parser, False if it got the script's own.
+    """
 
     line: int
     module: Module
     function: str | None = None
+    makes: bool = False
 
 
 @dataclass(eq=False)
@@ -89,6 +100,8 @@ class Parser:
         Other attributes.
     library_calls
         Library functions that got the parser, by full name, with line and module.
+    flags
+        Names of all options.
     """
 
     type: ClassValue | Library
@@ -102,6 +115,13 @@ class Parser:
     part_of: bool = False
     contents: dict[Value, Value] = field(default_factory=dict)
     groups: list[Group] = field(default_factory=list)
+    flags: set[str] = field(default_factory=set)
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the script adds no option to it. A library's parser that the script parses with is not empty."""
+        own = any(isinstance(action, Action) or not action.makes for action in self.actions)
+        return not (own or self.subcommands or (self.parsed and self.actions))
 
 
 @dataclass(eq=False)
@@ -165,6 +185,7 @@ def configure(parser: Parser, args: list[Value], kwargs: dict[Value, Value]) -> 
         if isinstance(parent, Parser):
             parent.part_of = True
             parser.actions += parent.actions
+            parser.flags |= parent.flags
             parser.defaults |= parent.defaults
             parser.subcommands += parent.subcommands
         else:
@@ -336,8 +357,10 @@ class ParserCall:
         )
         if "default" not in action.kwargs and dest_of(action) in parser.defaults:
             action.kwargs["default"] = parser.defaults[dest_of(action)]
-        for number, other in enumerate(parser.actions):
-            if isinstance(other, Action) and set(other.names) & set(action.names) and names[0].startswith("-"):
+        known = action.names[0].startswith("-") and not parser.flags.isdisjoint(action.names)
+        parser.flags.update(action.names)
+        for number, other in enumerate(parser.actions) if known else ():
+            if isinstance(other, Action) and not set(action.names).isdisjoint(other.names):
                 if parser.kwargs.get("conflict_handler") == "resolve" and not action.condition:
                     parser.actions[number] = action
                     return action
@@ -362,10 +385,7 @@ class ParserCall:
         name = (self._args or [None])[0] if self._args else self._kwargs.get("name")
         parser = make_parser(Library("argparse.ArgumentParser"), [], self._kwargs, self._node, self._module)
         parser.part_of = True
-        if isinstance(name, str):
-            owner.parsers[name] = (parser, self._kwargs)
-        else:
-            owner.parsers[""] = (parser, self._kwargs)
+        owner.parsers[name if isinstance(name, str) else ""] = (parser, self._kwargs)
         return parser
 
     def _parse(self, parser: Parser, name: str) -> Value:

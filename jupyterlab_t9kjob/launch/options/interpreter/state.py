@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final, Protocol
 
+from .operators import is_constant
 from .values import REST, UNKNOWN, DictValue, Either, Instance, Unknown, Value
 
 MAX_STEPS: Final = 400_000
@@ -68,6 +69,15 @@ class Heap:
             self._journals[-1].setdefault((id(owner), key), (owner, owner.contents.get(key, MISSING)))
         _set(owner, key, value)
 
+    @contextmanager
+    def lasting(self) -> Iterator[None]:
+        """Run the block outside of all branches, so that what it writes is not undone."""
+        journals, self._journals = self._journals, []
+        try:
+            yield
+        finally:
+            self._journals = journals
+
     def begin(self) -> None:
         """Begin a branch."""
         self._journals.append({})
@@ -114,6 +124,8 @@ def same(left: Value, right: Value) -> bool:
         return False
     if isinstance(left, list):
         return len(left) == len(right) and all(map(same, left, right))
+    if isinstance(left, tuple) and not (is_constant(left) and is_constant(right)):
+        return len(left) == len(right) and all(each is other for each, other in zip(left, right, strict=True))
     return isinstance(left, str | int | float | bytes | tuple | frozenset) and bool(left == right)
 
 
@@ -158,6 +170,11 @@ class State:
         """Text of the conditions that hold here and that only a run decides; None if there are none."""
         text = " and ".join(dict.fromkeys(self._conditions))
         return (text[: MAX_CONDITION - 1] + "…" if len(text) > MAX_CONDITION else text) or None
+
+    @property
+    def is_late(self) -> bool:
+        """True if half of the time for the reading is over, so that only what is needed should be followed."""
+        return time.thread_time() > self._ends - MAX_CPU_SECONDS / 2
 
     def step(self) -> None:
         """Count one step.
@@ -206,10 +223,11 @@ class State:
 
     @contextmanager
     def unconditional(self) -> Iterator[None]:
-        """Run the block without the current conditions, as the import of a module does."""
+        """Run the block without the current conditions and branches, as the import of a module does."""
         conditions, self._conditions = self._conditions, []
         try:
-            yield
+            with self.heap.lasting():
+                yield
         finally:
             self._conditions = conditions
 

@@ -7,20 +7,15 @@ import ast
 from typing import Final
 
 from . import methods, operators
-from .calls import Calls
+from .definitions import Definitions, extend
 from .expressions import MAX_LOOP
 from .module import Module
 from .modules import Modules, is_search_path
 from .state import Branch, State, Stop, negation
 from .values import (
     UNKNOWN,
-    ClassValue,
     DictValue,
-    FunctionValue,
-    ImportedName,
-    Library,
     ListValue,
-    ModuleValue,
     Scope,
     Value,
 )
@@ -36,7 +31,7 @@ _SKIPPED: Final = (*_BLOCKS, ast.Match, ast.Assign, ast.AugAssign)
 _SIMPLE: Final = (ast.Constant, ast.Name, ast.Tuple)
 
 
-class Interpreter(Calls):
+class Interpreter(Definitions):
     """Follows statements.
 
     Parameters
@@ -47,18 +42,10 @@ class Interpreter(Calls):
         Search for modules.
     words
         Identifiers of the libraries whose calls are kept.
-
-    Attributes
-    ----------
-    decorated
-        Functions and classes with decorators of libraries.
     """
 
     def __init__(self, state: State, modules: Modules, words: frozenset[str]) -> None:
         super().__init__(state, modules, words)
-        self._scopes: dict[str, Scope] = {}
-        self.decorated: list[FunctionValue | ClassValue] = []
-        self.waiting: list[Module] = []
 
     def run(self, module: Module) -> Scope:
         """Follow the statements of the script."""
@@ -81,6 +68,8 @@ class Interpreter(Calls):
                     except Stop:
                         if module.name == "__main__":
                             raise
+                if self.plugins:
+                    extend(self.state.heap, scope)
         return scope
 
     def execute(self, body: list[ast.stmt], scope: Scope) -> str:
@@ -308,89 +297,6 @@ class Interpreter(Calls):
                 return self.execute(case.body, scope)
             alternatives.append((f"{subject} is {ast.unparse(pattern)}", case.body))
         return self._alternatives([*alternatives, (None, [])], scope)
-
-    def _FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, scope: Scope) -> None:
-        # The methods of a class do not see the names of its body.
-        owner = scope.owner if scope.is_class else None
-        made = FunctionValue(node, scope.module, scope, self.defaults(node.args, scope), owner=owner)
-        value = self._decorate(made, node.decorator_list, scope)
-        self.state.heap.write(scope.declared.get(node.name, scope), node.name, value)
-
-    _AsyncFunctionDef = _FunctionDef
-
-    def _ClassDef(self, node: ast.ClassDef, scope: Scope) -> None:
-        bases = [self.need(base, scope) for base in node.bases]
-        made = ClassValue(node, scope.module, bases)
-        inner = Scope(scope.module, scope, made, is_class=True)
-        inner.contents = made.contents
-        self.execute(node.body, inner)
-        value = self._decorate(made, node.decorator_list, scope)
-        self.state.heap.write(scope, node.name, value)
-
-    def _decorate(self, made: FunctionValue | ClassValue, decorators: list[ast.expr], scope: Scope) -> Value:
-        value: Value = made
-        for node in reversed(decorators):
-            if isinstance(node, ast.Call):
-                function = self.need(node.func, scope)
-                decorator = self.force(self._decorator_call(function, node, scope))
-            else:
-                decorator = self.need(node, scope)
-            if isinstance(decorator, FunctionValue) and isinstance(value, FunctionValue):
-                empty = ast.Call(func=node, args=[], keywords=[], lineno=node.lineno, col_offset=0)
-                wrapped = self.force(self.invoke(decorator, [value], {}, empty, scope))
-                value = wrapped if isinstance(wrapped, FunctionValue) else value
-            else:
-                made.decorators.append(decorator)
-        if any(getattr(each, "name", "") for each in made.decorators):
-            self.decorated.append(made)
-        return value
-
-    def _decorator_call(self, function: Value, node: ast.Call, scope: Scope) -> Value:
-        """Return the decorator that a call gives; a `LibraryCall` for a library's."""
-        value = self.evaluate(node, scope)
-        if value is UNKNOWN and isinstance(function, Library):
-            return function
-        return value
-
-    def _Import(self, node: ast.Import, scope: Scope) -> None:
-        for alias in node.names:
-            whole = alias.name if alias.asname else alias.name.partition(".")[0]
-            name = alias.asname or whole
-            module = self.modules.find(whole, scope.module)
-            value: Value = ModuleValue(module) if module is not None else Library(whole)
-            self._follow_import(module if alias.asname else self.modules.find(alias.name, scope.module))
-            self.state.heap.write(scope.declared.get(name, scope), name, value)
-
-    def _follow_import(self, module: Module | None) -> None:
-        """Follow an imported module now if it may add folders to `sys.path`; others when their names are used."""
-        if module is None or module.path in self._scopes:
-            return
-        adds_folders = "sys.path" in module.source and module.mentions(("insert", "append"))
-        if adds_folders:
-            self.execute_module(module)
-        elif self.relevance.leads(module):
-            self.waiting.append(module)
-
-    def _ImportFrom(self, node: ast.ImportFrom, scope: Scope) -> None:
-        source = self.modules.find(node.module or "", scope.module, node.level)
-        self._follow_import(source)
-        for alias in node.names:
-            if alias.name == "*":
-                if source is not None and source is not scope.module:
-                    names = dict(self.execute_module(source).contents)
-                    for name, value in names.items():
-                        if not str(name).startswith("_"):
-                            self.state.heap.write(scope, name, value)
-                continue
-            value = Library(f"{node.module}.{alias.name}") if not node.level else UNKNOWN
-            if source is not None:
-                submodule = None
-                if source.package is not None and alias.name not in source.bindings:
-                    submodule = self.modules.submodule(source, alias.name)
-                self._follow_import(submodule)
-                value = ModuleValue(submodule) if submodule is not None else ImportedName(source, alias.name)
-            name = alias.asname or alias.name
-            self.state.heap.write(scope.declared.get(name, scope), name, value)
 
     def _path(self, node: ast.Assign, scope: Scope) -> bool:
         """Follow an assignment to `sys.path`; return True if it is one."""

@@ -172,6 +172,8 @@ class ClassValue:
         Class attributes and methods by name.
     decorators
         Values of the decorators that are not in the workspace.
+    subclasses
+        Classes of the workspace that derive from it directly.
     """
 
     node: ast.ClassDef
@@ -179,6 +181,7 @@ class ClassValue:
     bases: list[Value]
     contents: dict[Value, Value] = field(default_factory=dict)
     decorators: list[Value] = field(default_factory=list)
+    subclasses: ListValue = field(default_factory=lambda: ListValue.of([]))
 
     @property
     def name(self) -> str:

@@ -152,7 +152,7 @@ class Flow:
         return self._closure.reach.runs(facts, Place(line, "", *scope, main=main))
 
     def in_parent(self, call: Call, module: Observed) -> bool:
-        """Return True if a call runs before the script starts its processes, in none of them.
+        """Return True if a call runs in the process that starts the others, and in none of these.
 
         Parameters
         ----------
@@ -166,7 +166,8 @@ class Flow:
             given = [start.argument(0, "fn", "target") for start in starts]
             self._started = self._closure.reach.of_functions(name for value in given if value for name in value.names)
         facts = next((facts for _path, facts, other in self.modules if other is module), None)
-        return bool(self._started) and call.scope[0] is not None and (id(facts), call.scope[0]) not in self._started
+        own = call.main or call.scope[0] is not None  # Each process runs the other code again as it imports the script.
+        return bool(self._started) and own and (id(facts), call.scope[0]) not in self._started
 
     # -- values --------------------------------------------------------------------------------------------------------
 
@@ -341,13 +342,13 @@ class Flow:
         return any(RANK.search(name) or self._derived(name) for name in conditions)
 
     def _derived(self, name: str) -> bool:
-        """Return True if a variable is set from the rank, or only in one process."""
+        """Return True if a variable is set from the rank, or only in one process, or if a function returns the rank."""
         known = self._guards.get(name)
         if known is None:
             self._guards[name] = False  # Ends the recursion.
             values = [*self._names.get(name, []), *self._attributes.get(name, [])][:12]
             known = any(any(map(RANK.search, assigned.conditions)) or self._of_rank(assigned) for assigned in values)
-            self._guards[name] = known
+            known = self._guards[name] = known or self._returns_rank(name)
         return known
 
     def _of_rank(self, assigned: Assigned) -> bool:
@@ -357,6 +358,13 @@ class Flow:
         if owner is None or any(isinstance(part, Ref) and RANK.search(part.name) for part in parts):
             return owner is not None
         return any(origin.kind == "rank" for origin in self.trace(assigned.value, assigned.scope, owner))
+
+    def _returns_rank(self, name: str) -> bool:
+        """Return True if a function of the script returns a value that is made from the rank."""
+        values = [(module, value) for _path, _facts, module in self.modules for value in module.returns.get(name, [])]
+        return any(
+            origin.kind == "rank" for module, value in values[:6] for origin in self.trace(value, (name, name), module)
+        )
 
     def _guarded(self, scope: Scope, depth: int) -> bool:
         """Return True if a function runs in one process only, or if its calls are unknown."""

@@ -58,6 +58,14 @@ _RULES: Final[tuple[tuple[Method, tuple[str, ...], Callable[[Call], bool]], ...]
 )
 
 
+_TRAINER: Final = re.compile(r"(?:lightning|lightning\.pytorch|pytorch_lightning)(?:\.[a-z_]\w*)*\.Trainer$")
+_BASES: Final[dict[Method, re.Pattern[str]]] = {
+    "lightning": re.compile(rf"(?:.*\.)?LightningCLI$|{_TRAINER.pattern}"),
+    "fabric": re.compile(r"(?:.*\.)?(?:LightningLite|Fabric)$"),
+}
+"""Full names of the classes from which scripts derive their own."""
+
+
 def training_method(flow: Flow) -> Evidence | None:
     """Return the method that distributes a script's training, with the call that tells it; None if none is found.
 
@@ -66,14 +74,11 @@ def training_method(flow: Flow) -> Evidence | None:
     for method, names, fits in _RULES:
         if method == "trainer":
             names = _trainers(flow)
-        derived = _derived(flow, ("LightningLite", "Fabric")) if method == "fabric" else ()
+        derived = _derived(flow, _BASES[method]) if method in _BASES else ()
         for path, _module, call in flow.calls(*names, *derived):
             if method == "trainer" or fits(call) or call.last in derived:
                 return Evidence(method, call.line, path)
     return None
-
-
-_TRAINER: Final = re.compile(r"(?:lightning|lightning\.pytorch|pytorch_lightning)(?:\.[a-z_]\w*)*\.Trainer$")
 
 
 def configured_method(options: Iterable[ScriptOption]) -> Evidence | None:
@@ -84,14 +89,14 @@ def configured_method(options: Iterable[ScriptOption]) -> Evidence | None:
     return None
 
 
-def _derived(flow: Flow, bases: tuple[str, ...]) -> tuple[str, ...]:
+def _derived(flow: Flow, bases: re.Pattern[str]) -> tuple[str, ...]:
     """Return the classes of the script that derive from one of a library's classes."""
     return tuple(
         sorted(
             name
             for _path, _facts, module in flow.modules
             for name, found in module.classes.items()
-            if any(base.rpartition(".")[2] in bases for base in found)
+            if any(bases.match(base) for base in found)
         )
     )
 

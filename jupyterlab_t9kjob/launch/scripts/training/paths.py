@@ -31,6 +31,9 @@ _READERS: Final = frozenset(
 _PATH_NAMES: Final = re.compile(
     r"dir|path|root|file|folder|data|ckpt|checkpoint|corpus|cache|home|save|log", re.IGNORECASE
 )
+_KEY: Final = re.compile(
+    r"(?:^|(?<!ssh)(?<!ssl)(?<!tls)(?<!private)[_-])(?:key|topic|route|endpoint)s?$", re.IGNORECASE
+)
 _FILE: Final = re.compile(
     r"\.(?:pth?|ckpt|bin|safetensors|npy|npz|h5|hdf5|csv|tsv|jsonl?|parquet|pkl|txt|ya?ml|zip|tar)$"
 )
@@ -51,15 +54,24 @@ def paths(flow: Flow) -> Iterator[Finding]:
             for assigned in assigns:
                 text = _absolute(assigned.value)
                 elsewhere = any(map(_OF_MACHINE.search, assigned.conditions))
-                if text is not None and not elsewhere and (_PATH_NAMES.search(name) or _FILE.search(text)):
+                if text is not None and not elsewhere and (_names_path(name) or _FILE.search(text)):
                     yield Finding("path", assigned.line, path, value=text)
         for call in module.calls:
             values = call.args if call.last in _READERS else ()
-            named = [value for name, value in call.keywords if name and _PATH_NAMES.search(name)]
+            named = [value for name, value in call.keywords if name and _names_path(name)]
             for value in (*values, *(named if call.last != "add_argument" else ())):
                 text = _absolute(value)
                 if text is not None and not any(map(_OF_MACHINE.search, call.conditions)):
                     yield Finding("path", call.line, path, value=text)
+
+
+def _names_path(name: str) -> bool:
+    return _PATH_NAMES.search(name) is not None and not names_key(name)
+
+
+def names_key(name: str) -> bool:
+    """Return True for the name of a key in a file, or of something else that only looks like a path."""
+    return _KEY.search(name) is not None
 
 
 def _absolute(value: Value) -> str | None:

@@ -20,6 +20,8 @@ _DOWNLOADS: Final = (
 )
 _PREPARES: Final = re.compile(r"^prepare_data$")
 """Method of Lightning's data modules that one process of a node runs."""
+_LOCK: Final = re.compile(r"(?<![A-Za-z])(?:file|f)?lock(?:ed|er)?(?:$|[_.])|Lock(?:er)?$")
+"""Identifiers of locks, by which one process after the other runs some code."""
 _STARTS: Final = {"init_process_group": "", "init_distributed": "deepspeed.", "initialize": "ignite."}
 """Functions that start a process group, each with the library whose function it is; the empty one for all."""
 _ARGUMENTS: Final = "TrainingArguments"
@@ -93,6 +95,8 @@ def _nccl(flow: Flow) -> Iterator[Finding]:
         library = _STARTS[call.last]
         if value is None or not call.name.startswith(library) or _if_gpu(flow, call, module):
             continue
+        if _has_alternative(call, module):
+            continue
         if value.single and isinstance(value.parts[0], Ref) and value.parts[0].name.rpartition(".")[2] == "NCCL":
             value = Value(("nccl",), single=True)  # dist.Backend.NCCL
         origins = flow.trace(value, call.scope, module)
@@ -122,6 +126,12 @@ def _if_gpu(flow: Flow, call: Call, module: Observed) -> bool:
         if any(x.value.parts == (False,) and any(map(_HAS_GPU.search, x.conditions)) for x in assigns):
             return True
     return False
+
+
+def _has_alternative(call: Call, module: Observed) -> bool:
+    """Return True if a handler of exceptions calls the same function, such as with the backend gloo."""
+    handlers = [handler for tried, handler in module.attempts if call.line in tried]
+    return any(other.line in handler for other in module.calls if other.last == call.last for handler in handlers)
 
 
 def _conditional(flow: Flow, value: Value, module: Observed) -> bool:
@@ -195,8 +205,15 @@ def _downloads(flow: Flow) -> Iterator[Finding]:
         for call in flow.calls_in(facts, module, {*_DOWNLOADS, *_with_download(module)}):
             if call.scope in waits or flow.one_process(call, module) or flow.only_if(call.scope, _PREPARES):
                 continue
+            if _is_locked(flow, call):
+                continue
             if call.last in _DOWNLOADS or _is_true(flow, call, module):
                 yield Finding("download", call.line, path, what=call.last)
+
+
+def _is_locked(flow: Flow, call: Call) -> bool:
+    """Return True if one process after the other makes a call."""
+    return any(map(_LOCK.search, call.conditions)) or flow.only_if(call.scope, _LOCK)
 
 
 def _with_download(module: Observed) -> set[str]:
@@ -222,6 +239,8 @@ def _writes(flow: Flow, method: Method | None) -> Iterator[Finding]:
             if any("main" in (name or "") for name, _ in call.keywords):
                 continue
         if value is None or flow.one_process(call, module) or _of_one_process(flow, value, call, module):
+            continue
+        if _is_locked(flow, call):
             continue
         yield Finding("write", call.line, path, what=call.name.lstrip("."))
 

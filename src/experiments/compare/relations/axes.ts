@@ -165,7 +165,9 @@ export function conditionOf(axis: IAxis, [low, high]: Brush): string {
       const position = positionOfNumber(axis, index);
       return position >= low && position <= high;
     });
-    return `${name} in (${inside.map(writeValue).join(', ')})`;
+    // Between two texts is none: no run has an empty one.
+    const texts = inside.length > 0 ? inside : [''];
+    return `${name} in (${texts.map(writeValue).join(', ')})`;
   }
   const ends = [numberAt(axis, low), numberAt(axis, high)];
   const [least, greatest] = [Math.min(...ends), Math.max(...ends)];

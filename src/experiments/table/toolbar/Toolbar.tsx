@@ -10,13 +10,13 @@ import { Icon } from '../../../ui/Icon';
 import { problemText } from '../../../ui/filter/filterProblem';
 import { MenuButton, MoreButton } from '../../../ui/MenuButton';
 import { Segments } from '../../../ui/Segments';
+import { askViewName } from '../../../shell/viewName';
 import { IExperimentsLab } from '../../host';
 import { ExperimentsModel } from '../../model/experiments';
 import { folderOfRun, parentsOf } from '../../model/folders';
 import { DEFAULT_VIEW, GROUPS, TableShape } from '../../model/view';
 import { RunActions } from '../actions';
 import { ColumnList } from './ColumnList';
-import { askViewName } from '../dialogs';
 import { countText, folderText, formatScalar, groupText } from '../text';
 
 /** Hyperparameters and folders that the menus name. */
@@ -185,8 +185,8 @@ function moreItems({
     {
       label: trans.__('Save the view…'),
       execute: async () => {
-        const name = await askViewName('', trans);
-        if (name) {
+        const name = await askViewName(names, trans);
+        if (name !== null) {
           model.views = { ...views, [name]: view };
         }
       }

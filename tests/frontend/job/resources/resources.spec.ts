@@ -9,6 +9,7 @@ import {
 import { ResourcesClient } from '../../../../src/job/resources/client';
 import {
   arrangementOf,
+  markersOn,
   plotData,
   stretchesOf,
   timeLabels,
@@ -52,6 +53,15 @@ function view(curves: Curve[], more: Partial<ResourceView> = {}): ResourceView {
 }
 
 describe('resources of a job', () => {
+  it('has the error that ends a job, and no line of a time without samples', () => {
+    const markers = [9, 10, 60, 69, 71].map(time => ({
+      ...{ kind: 'error' as const, time, stream: 's', offset: time },
+      ...{ replica: 'worker-0', text: 'failed' }
+    }));
+    const shown = markersOn(view([]), markers).map(({ time }) => time);
+    expect(shown).toEqual([10, 60, 69]);
+  });
+
   it('has no label of a time that the edge of the chart would cut', () => {
     const labels = timeLabels([0, 600, 1170, 1200], [0, 1200], 608, 8);
     expect(labels.map(label => label !== '')).toEqual([
@@ -121,6 +131,12 @@ describe('resources of a job', () => {
     ]);
   });
 
+  it('has no legend for curves that their column names', () => {
+    const columns = view([curve('worker-0'), curve('worker-1')]);
+    expect(legendOf(columns, true, trans)).toEqual([]);
+    expect(legendOf(columns, false, trans)).toEqual(['worker-0', 'worker-1']);
+  });
+
   it('says that the peak beside the curves of ranks is that of the whole job', () => {
     const facts = ['most 397 MiB', 'mean 280 MiB'];
     const sum = { ...row([curve(null, 'job')]), facts };
@@ -152,6 +168,7 @@ describe('resources of a job', () => {
 
   it('asks only while the tab is shown, and waits for newer samples', async () => {
     const asked: (string | undefined)[] = [];
+    let markers = 0;
     let answer: (value: ResourceView) => void = () => undefined;
     const client = {
       resources: (_id: string, query: { version?: string }) => {
@@ -162,7 +179,10 @@ describe('resources of a job', () => {
               answer = resolve;
             });
       },
-      logMarkers: () => Promise.resolve({ markers: [], complete: true })
+      logMarkers: () => {
+        markers++;
+        return Promise.resolve({ markers: [], complete: true });
+      }
     } as unknown as ResourcesClient;
     const model = new ResourcesModel(client, 'local::a:1', 'unit');
     const settled = (): Promise<void> =>
@@ -177,9 +197,11 @@ describe('resources of a job', () => {
     await settled();
     expect(asked).toEqual([undefined, '1']);
     expect(model.view?.version).toBe('1');
+    expect(markers).toBe(1);
     model.setActive(true, false);
     await settled();
     expect(asked).toEqual([undefined, '1', undefined]);
+    expect(markers).toBe(2); // that of the error that ended the job
     model.dispose();
   });
 });

@@ -1,10 +1,8 @@
 /** Arguments that the form composes, as argparse itself reads them. */
 import { execFileSync } from 'child_process';
-import { composeArgs } from '../../../../src/launch/content/composeArgs';
-import {
-  OptionValues,
-  parseArgs
-} from '../../../../src/launch/content/scriptOptions';
+import { composeArgs } from '../../../../src/launch/content/args/composeArgs';
+import { parseArgs } from '../../../../src/launch/content/args/parseArgs';
+import { OptionValues } from '../../../../src/launch/content/scriptOptions';
 import { option } from '../../launchFakes';
 
 const PARSE = `

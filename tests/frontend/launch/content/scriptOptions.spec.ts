@@ -1,9 +1,9 @@
-import { composeArgs } from '../../../../src/launch/content/composeArgs';
+import { composeArgs } from '../../../../src/launch/content/args/composeArgs';
+import { parseArgs } from '../../../../src/launch/content/args/parseArgs';
 import {
   defaultValue,
   isAcceptable,
-  isChanged,
-  parseArgs
+  isChanged
 } from '../../../../src/launch/content/scriptOptions';
 import { option } from '../../launchFakes';
 
@@ -126,7 +126,7 @@ describe('composeArgs', () => {
 
   it('keeps a positional away from a list that would swallow it', () => {
     const values = { '--layers': "1 'a b'", data: 'd' };
-    expect(composeArgs(OPTIONS, values, ['m'])).toEqual({
+    expect(composeArgs(OPTIONS, values, ['m'])).toMatchObject({
       args: ['d', 'm', '--layers', '1', 'a b'],
       fields: ['data', null, '--layers', '--layers', '--layers']
     });

@@ -8,16 +8,20 @@ import {
 } from '../../../../src/api/types';
 import { LaunchModel } from '../../../../src/launch/model/launch';
 import { usualLocation } from '../../../../src/cluster/model/locations';
+import { NEW_RULE } from '../../../../src/launch/content/sweep';
 import { ILaunchOptions } from '../../../../src/launch/model/options';
 import { IJobsModel } from '../../../../src/tokens';
 import {
+  answerSweeps,
   ClusterServer,
   someCheck,
   someEngines,
   someVolume
 } from '../../clusterFakes';
 import { json } from '../../fakes';
-import { launchModel, someSpec } from '../../launchFakes';
+import { launchModel, OPTIONS, someSpec } from '../../launchFakes';
+
+const rule = { ...NEW_RULE, metric: 'loss' };
 
 type Jobs = NonNullable<ILaunchOptions['jobs']>;
 
@@ -113,6 +117,42 @@ describe('LaunchModel in a cluster', () => {
       await model.moveTo('local');
       await model.moveTo('kubeflow');
       expect(model.spec.scheduling.queue).toBe('fast');
+    });
+
+    it('takes along its sweep, and texts that are not valid yet', async () => {
+      const [, epochs, lr] = OPTIONS;
+      const problem = 'No.';
+      answerSweeps(server);
+      model.setValues(lr, '0.1, 0.01');
+      model.setSweep({ atATime: 4 }, '/sweep/at_a_time');
+      model.setSweep({ leftOut: [2], rule }, '/sweep/left_out');
+      model.setDraft('--epochs', { text: 'many', problem });
+      model.setDraft('/sweep/seed', { text: '-', problem });
+      model.setDraft('/scheduling/queue', { text: '?', problem });
+      model.setName('Not a name');
+      model.setMore('--x "open');
+      const { sweep, form } = model;
+      for (const engine of ['kubeflow', 'local', 't9k'] as const) {
+        await model.moveTo(engine);
+        expect(previews().slice(-1)[0]).toMatchObject({
+          ...{ engine, spec: model.spec }
+        });
+        await jest.advanceTimersByTimeAsync(1000);
+        expect(previews().slice(-1)[0]).toMatchObject({
+          ...{ engine, spec: { name: `${engine}-1` } }
+        });
+        expect(model.sweep).toEqual(sweep);
+        expect(model.isSweep).toBe(true);
+        expect(model.form.more).toBe('--x "open');
+        expect(model.form.drafts).toEqual({
+          [epochs.flags[0]]: { text: 'many', problem },
+          '/sweep/seed': { text: '-', problem },
+          '/name': form.drafts['/name']
+        });
+      }
+      await model.startFrom('defaults');
+      expect(model.isSweep).toBe(false);
+      expect(model.form.drafts).toEqual({});
     });
 
     it('stays where it is if the other place can’t be asked', async () => {

@@ -10,6 +10,7 @@ import { json } from '../../fakes';
 import {
   launchModel,
   LaunchServer,
+  option,
   OPTIONS,
   somePrefill,
   someSpec
@@ -397,6 +398,34 @@ describe('LaunchModel', () => {
     ]);
     await model.setEntrypoint('script', '/data/deep/train.py');
     expect(model.spec.working_dir).toBe('/elsewhere');
+  });
+
+  it('says which argument would get the value of another', async () => {
+    const positionals = ['src', 'dst'].map(name =>
+      option(name, { default: null })
+    );
+    server.prefill = somePrefill({
+      script: { ...somePrefill().script, options: positionals }
+    });
+    const copying = launchModel(server, { db: new StateDB() });
+    await copying.open();
+    copying.setMore('');
+    copying.setOption(positionals[1], 'out');
+    const found = (): unknown[] =>
+      copying.checks
+        .filter(({ level }) => level === 'error')
+        .map(({ field, message, hint }) => [field, message, hint]);
+    expect(found()).toEqual([
+      [
+        'src',
+        'src would get the value of dst: the script tells them apart only by their order.',
+        'Enter a value for src.'
+      ]
+    ]);
+    copying.setOption(positionals[0], 'in');
+    expect(found()).toEqual([]);
+    expect(copying.spec.args).toEqual(['in', 'out']);
+    copying.dispose();
   });
 
   it('runs the same file as a module, with the same arguments', async () => {

@@ -2,13 +2,19 @@
 import { StateDB } from '@jupyterlab/statedb';
 import {
   CreateJob,
+  CreateSweep,
   EngineInfo,
   PrefillRequest
 } from '../../../../src/api/types';
 import { LaunchModel } from '../../../../src/launch/model/launch';
 import { ILaunchOptions } from '../../../../src/launch/model/options';
 import { ISavedTab, LaunchStore } from '../../../../src/launch/model/store';
-import { ClusterServer, someEngines } from '../../clusterFakes';
+import {
+  answerSweeps,
+  ClusterServer,
+  someCheck,
+  someEngines
+} from '../../clusterFakes';
 import { json } from '../../fakes';
 import { launchModel, OPTIONS, someSpec } from '../../launchFakes';
 
@@ -17,6 +23,13 @@ const jobs = {
   engines: someEngines() as readonly EngineInfo[],
   changed: { connect: () => true }
 } as unknown as NonNullable<ILaunchOptions['jobs']>;
+
+/** Resolves when the jobs of a form's sweep are known. */
+async function isSweepKnown(model: LaunchModel): Promise<void> {
+  while (!model.sweepJobs.chosen.length) {
+    await new Promise<void>(resolve => model.changed.connect(() => resolve()));
+  }
+}
 
 describe('a launch form that waits', () => {
   let server: ClusterServer;
@@ -247,6 +260,98 @@ describe('a launch form that waits', () => {
       expect(model.spec.name).toBe('next');
     });
 
+    describe('with a file that is saved', () => {
+      const routes = (): (string | undefined)[] =>
+        server.requests.map(({ url }) => url.split('/').pop());
+      /** Save the file. The tabs read it at once. */
+      const save = async (): Promise<boolean> => {
+        void model.readScript();
+        return true;
+      };
+      const isRead = (): Promise<void> =>
+        new Promise(resolve => {
+          let isReading = false;
+          model.changed.connect(({ state }) => {
+            if (isReading && !state.reading) {
+              resolve();
+            }
+            isReading = state.reading;
+          });
+        });
+
+      afterEach(() => jest.useRealTimers());
+
+      it('is read before the request, whose refusal stays', async () => {
+        server.created = () => json({ message: 'The name is taken.' }, 409);
+        await model.submit(save);
+        expect(model.state.refusal?.message).toBe('The name is taken.');
+        expect(model.pending).toBeNull();
+        expect(routes()).toEqual(['prefill', 'jobs']);
+      });
+
+      it('is read before a dry run, whose result stays', async () => {
+        jest.useFakeTimers();
+        await model.dryRun(save);
+        expect(model.state.dryRunPassed).toBe(true);
+        expect(model.pending).toBeNull();
+        expect(routes()).toEqual(['prefill', 'jobs']);
+        const check = someCheck({ level: 'error', field: '/spec/name' });
+        server.previewChanges = { checks: [check] };
+        await model.dryRun(save);
+        server.previewChanges = {};
+        await jest.advanceTimersByTimeAsync(1000); // a preview of the form would replace the result
+        expect(model.checks.map(({ message }) => message)).toEqual([
+          check.message
+        ]);
+      });
+
+      it('is a corrected one: a refusal of the script does not outlive it', async () => {
+        server.created = () =>
+          json(
+            { message: 'Syntax error', field: '/spec/entrypoint/value' },
+            422
+          );
+        await model.submit(save);
+        expect(model.state.refusal?.message).toBe('Syntax error');
+        await model.readScript();
+        expect(model.state.refusal).toBeNull();
+      });
+
+      it('may end the sweep, of which nothing is created then', async () => {
+        answerSweeps(server);
+        model.setValues(LR, '0.1, 0.01');
+        await model.sweepJobs.refresh();
+        const { script } = server.prefill;
+        server.prefill.script = { ...script, options: [EPOCHS] };
+        expect(await model.submitSweep(save)).toBeNull();
+        expect(model.state.refusal?.hint).toBe(
+          'Check the form and submit again.'
+        );
+        expect(model.state.busy).toBeNull();
+        expect(model.isSweep).toBe(false);
+        expect(routes()).not.toContain('sweeps');
+      });
+
+      it('during the request keeps the refusal, unless the arguments change', async () => {
+        server.created = () => json({ message: 'The name is taken.' }, 409);
+        const submit = async (): Promise<void> => {
+          const release = hold('/jobs');
+          const submitted = model.submit();
+          await model.readScript();
+          const read = isRead();
+          release();
+          await submitted;
+          await read;
+        };
+        await submit();
+        expect(model.state.refusal?.message).toBe('The name is taken.');
+        model.setMore('--epochs=7'); // becomes the value of the field
+        await submit();
+        expect(model.form.values).toMatchObject({ '--epochs': '7' });
+        expect(model.state.refusal).toBeNull();
+      });
+    });
+
     it('asks for the same job by the same id, also after a reload, whatever was read meanwhile', async () => {
       server.created = () => {
         throw new TypeError('gone');
@@ -284,6 +389,37 @@ describe('a launch form that waits', () => {
       expect(older.spec).toEqual(model.spec);
       older.dispose();
     });
+  });
+
+  it('asks for the same sweep by the same id, also after a reload, until it is changed', async () => {
+    answerSweeps(server);
+    server.created = () => {
+      throw new TypeError('gone');
+    };
+    model.setValues(LR, '0.1, 0.01');
+    await model.sweepJobs.refresh();
+    await model.submitSweep();
+    expect(model.state.refusal?.hint).toBe(
+      'It is not known whether the jobs were created. Submit again when the server is back: no job is created twice.'
+    );
+    model.setOption(EPOCHS, '10');
+    model.setOption(EPOCHS, null);
+    await model.submitSweep();
+    const again = launchModel(server, { db, jobs });
+    await again.open();
+    await isSweepKnown(again);
+    again.setOption(EPOCHS, '10');
+    again.setOption(EPOCHS, null);
+    await again.submitSweep();
+    again.setName('next');
+    await again.submitSweep();
+    again.dispose();
+    const ids = server
+      .bodies<CreateSweep>('/sweeps')
+      .map(({ request_id }) => request_id);
+    expect(ids).toHaveLength(4);
+    expect(new Set(ids.slice(0, 3)).size).toBe(1);
+    expect(ids[3]).not.toBe(ids[0]);
   });
 
   it('is not called fit for submission by a dry run of what it was', async () => {

@@ -32,9 +32,9 @@ from ..indexed_job import (
     read_part,
     read_queue,
 )
-from ..launcher import command_in, read_launched
 from ..pod_template import build_template, compact
 from ..template_reader import read_groups, read_metadata, whole
+from ..torchrun.launcher import command_in, read_launched
 
 GROUP: Final = "jobset.x-k8s.io"
 VERSION: Final = "v1alpha2"

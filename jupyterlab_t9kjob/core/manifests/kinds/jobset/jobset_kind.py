@@ -10,9 +10,9 @@ from ....checks import Check
 from ....spec import JobSpec
 from ....translation import Text, _
 from ...model import Notes
-from ..formats import Format, Patch, capabilities
-from ..indexed_job import TYPE
-from ..indexed_job_kind import take_template
+from ..formats import Format, capabilities
+from ..indexed_job import WORLD_ENV
+from ..indexed_job_kind import OWN_POD_FIELDS, types
 from ..shapes import ANYTHING, FLAG, METADATA, NUMBER, TEMPLATE, TEXT, TEXTS, MapOf
 from ..shapes import JOB as INDEXED_JOB
 from . import jobset
@@ -25,6 +25,7 @@ INNER: Final = "inner"
 _ONE_TYPE: Final = _("The replicas of a JobSet are those of one Job here, so they have one type.")
 _CAPABILITIES: Final[dict[str, Text | None]] = {
     "ttl": None,
+    "clean_up": _("A JobSet always removes the pods that still run when it ends, and keeps those that have ended."),
     "elastic": _("A JobSet has a fixed number of replicas."),
     "restart_always": _("A JobSet ends when its replicas have succeeded, so it can't restart those."),
     "priority": _("A JobSet has no numbers for priorities; name a priority class instead."),
@@ -67,10 +68,6 @@ def _problems(spec: JobSpec, _dialect: Any) -> Iterator[Check]:
         yield Check(level="error", code="Unsupported", message=_ONE_TYPE, field="/spec/replica_specs/1", hint=hint)
 
 
-def _put_templates(first: Patch, _last: Patch, _spec: JobSpec) -> dict[str, Patch]:
-    return {TYPE: first}
-
-
 def _translate(manifest: dict[str, Any], to: str) -> tuple[dict[str, Any], Notes]:
     result = deepcopy(manifest)
     if isinstance(spec := result.get("spec"), dict):
@@ -89,9 +86,10 @@ JOBSET: Final = Format(
     jobset.read,
     jobset.templates,
     capabilities(_CAPABILITIES),
-    take_template,
-    _put_templates,
+    types,
     single=True,
+    own_pod_fields=OWN_POD_FIELDS,
+    own_env=WORLD_ENV,
     place="/replicatedJobs/0/template/spec",
     problems=_problems,
     own_options=("--rdzv-conf",),

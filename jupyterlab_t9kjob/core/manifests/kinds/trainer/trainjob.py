@@ -15,13 +15,13 @@ from ....spec import RUNTIME_PATTERN, JobSpec, ReplicaSpec, TrainingRuntime
 from ...model import Notes
 from ...names import CONTAINER
 from ..indexed_job import MOST_BACKOFF, TYPE, add_world, build_metadata, indexed_command, read_part, read_queue
-from ..launcher import (
+from ..pod_template import build_template, compact
+from ..template_reader import read_groups, read_metadata, whole
+from ..torchrun.launcher import (
     canonical_command,
     command_in,
     read_launched,
 )
-from ..pod_template import build_template, compact
-from ..template_reader import read_groups, read_metadata, whole
 from .spelling import GROUP, KIND, NODE, TEMPLATE
 
 API_VERSION: Final = f"{GROUP}/v1alpha1"

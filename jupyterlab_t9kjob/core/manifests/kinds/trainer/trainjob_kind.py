@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from math import ceil
 from typing import Any, Final
 
 from ....checks import Check
 from ....code.model import GitRepository
 from ....spec import JobSpec
+from ....texts.quantity import amount
 from ....translation import Text, _
 from ...leaks import variables_of
 from ...model import Notes, in_words
-from ..formats import Format, Patch, capabilities
-from ..indexed_job import TYPE
-from ..indexed_job_kind import take_template
+from ..formats import Format, capabilities
+from ..indexed_job import WORLD_ENV
+from ..indexed_job_kind import OWN_POD_FIELDS, types
 from ..shapes import ANYTHING, CONTAINER, FLAG, METADATA, NUMBER, POD, RESOURCES, TEMPLATE, TEXT, TEXTS, MapOf
+from ..template_reader import has_devices, read_template
+from ..torchrun.bare import Told, processes_of
 from . import trainjob
 from .spelling import INNER, PATCHES, POD_SPEC, POD_TEMPLATE, USUAL, WIDEST, Spelling, fold, spelling_of, unfold
 from .spelling import TEMPLATE as INNER_STYLE
@@ -25,6 +29,7 @@ _CAPABILITIES: Final[dict[str, Text | None]] = {
     "training_runtime": None,
     "restarts": _("The runtime of a TrainJob says whether a replica that failed starts again; the job can't."),
     "ttl": _("A TrainJob stays until it is deleted; it has no time to live."),
+    "clean_up": _("A TrainJob always removes the pods that still run when it ends, and keeps those that have ended."),
     "elastic": _("A TrainJob has a fixed number of nodes."),
     "priority": _("A TrainJob has no numbers for priorities; put it into a queue that has the priority."),
     "scaling_weight": _("The number of nodes of a TrainJob is fixed, so types have no weights."),
@@ -143,8 +148,17 @@ def _error(message: Text, field: str, hint: Text, code: str = "Unsupported") -> 
     return Check(level="error", code=code, message=message, field=field, hint=hint)
 
 
-def _put_templates(first: Patch, _last: Patch, _spec: JobSpec) -> dict[str, Patch]:
-    return {TYPE: first}
+def _told(manifest: dict[str, Any]) -> Told:
+    """Return what Trainer tells torchrun: without a number, one process for each GPU, or else for each CPU."""
+    spec = manifest["spec"]
+    template = spec[INNER_STYLE]
+    processes = processes_of(spec.get("trainer", {}).get("numProcPerNode"))
+    if processes is None:
+        cpu = read_template(template, trainjob.TRAINING).resources.cpu
+        cores = amount(cpu.limit) or amount(cpu.request)
+        counted = processes_of(ceil(cores)) if cores else None
+        processes = "gpu" if has_devices(template, trainjob.TRAINING) else counted
+    return Told(processes, fields=(("spec", "trainer", "numProcPerNode"),))
 
 
 def translate(manifest: dict[str, Any], to: Spelling) -> tuple[dict[str, Any], Notes]:
@@ -201,12 +215,14 @@ TRAINJOB: Final = Format(
     trainjob.read,
     trainjob.templates,
     capabilities(_CAPABILITIES),
-    take_template,
-    _put_templates,
+    types,
     single=True,
+    own_pod_fields=OWN_POD_FIELDS,
+    own_env=WORLD_ENV,
     problems=_problems,
     unsayable=_unsayable,
     own_options=("--rdzv-conf",),
+    told=_told,
     needs_image=False,
     usual=USUAL,
     inner=INNER,

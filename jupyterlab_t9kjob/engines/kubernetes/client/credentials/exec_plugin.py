@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, ConfigDict, TypeAdapter, ValidationError
 
+from .....core.base_model import BUILDS_IN_ANY_THREAD
 from .....core.translation import Text, _
 from ..errors import NoCluster
 from .kubeconfig import Target
@@ -25,7 +26,7 @@ from .kubeconfig import Target
 PLUGIN_SECONDS = 60.0
 _GROUP = "client.authentication.k8s.io/"
 _EXTENSION = "client.authentication.k8s.io/exec"
-_TIME: TypeAdapter[datetime] = TypeAdapter(AwareDatetime)
+_TIME: TypeAdapter[datetime] = TypeAdapter(AwareDatetime, config=ConfigDict(defer_build=BUILDS_IN_ANY_THREAD))
 
 
 @dataclass(frozen=True)

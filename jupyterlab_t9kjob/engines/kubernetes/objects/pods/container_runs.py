@@ -59,6 +59,8 @@ class ContainerState:
         Run whose log the API server gives with ``previous=true``; None if there is none.
     waits
         True if the container is yet to be started, for the first time or again.
+    may_restart
+        True if the node may start the container again after its end.
     """
 
     pod: str
@@ -69,6 +71,7 @@ class ContainerState:
     current: ContainerRun | None
     previous: ContainerRun | None
     waits: bool
+    may_restart: bool
 
     @property
     def runs(self) -> bool:
@@ -79,7 +82,17 @@ class ContainerState:
 def gone(record: SpoolRecord) -> ContainerState:
     """Return the container of a spool's record as a container of a pod that no longer exists."""
     source: Source = "init" if record.source == "init" else "container"
-    return ContainerState(record.pod, record.pod_uid, record.container, source, record.main, None, None, waits=False)
+    return ContainerState(
+        pod=record.pod,
+        pod_uid=record.pod_uid,
+        name=record.container,
+        source=source,
+        main=record.main,
+        current=None,
+        previous=None,
+        waits=False,
+        may_restart=False,
+    )
 
 
 def containers_of(replica: ReplicaView) -> list[ContainerState]:
@@ -89,8 +102,9 @@ def containers_of(replica: ReplicaView) -> list[ContainerState]:
     if not _NAME.fullmatch(uid) or not _NAME.fullmatch(pod):
         return []
     trains = text(training(replica), "name")
+    ends = text(replica.pod, "status", "phase") in ("Succeeded", "Failed")
     found = []
-    for source, name, status in _statuses(replica):
+    for source, name, policy, status in _statuses(replica):
         current, previous = runs_of(status)
         found.append(
             ContainerState(
@@ -102,16 +116,19 @@ def containers_of(replica: ReplicaView) -> list[ContainerState]:
                 current=current,
                 previous=previous,
                 waits=not status or bool(part(status, "state", "waiting")),
+                may_restart=not ends and policy != "Never",
             )
         )
     return found
 
 
-def _statuses(replica: ReplicaView) -> Iterator[tuple[Source, str, Json]]:
+def _statuses(replica: ReplicaView) -> Iterator[tuple[Source, str, str | None, Json]]:
+    """Yield the kind, name, restart policy and status of each container."""
+    of_pod = text(replica.pod, "spec", "restartPolicy")
     for init, container, status in containers(replica.pod):
         name = text(container, "name")
         if name is not None and _NAME.fullmatch(name):
-            yield "init" if init else "container", name, status
+            yield "init" if init else "container", name, text(container, "restartPolicy") or of_pod, status
 
 
 def runs_of(status: Json) -> tuple[ContainerRun | None, ContainerRun | None]:

@@ -4,3 +4,5 @@ declare module '*.svg' {
   const text: string;
   export default text;
 }
+
+declare module '*.css';

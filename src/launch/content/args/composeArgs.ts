@@ -1,15 +1,17 @@
 /** The arguments of a job, from the values of its script's options. */
-import { ScriptOption } from '../../api/types';
-import { splitWords } from '../../common/shellWords';
+import { ScriptOption } from '../../../api/types';
+import { splitWords } from '../../../common/shellWords';
 import {
   activeOptions,
-  isChanged,
   isFlag,
+  isGiven,
+  isPositional,
   optionKey,
   optionName,
   OptionValue,
   OptionValues
-} from './scriptOptions';
+} from '../scriptOptions';
+import { IClash, placePositionals, positionalWords } from './positionals';
 
 /** Arguments and the field of each argument. */
 export interface IComposedArgs {
@@ -17,6 +19,8 @@ export interface IComposedArgs {
   args: string[];
   /** The `optionKey` of each argument; null for arguments from “More arguments”. */
   fields: (string | null)[];
+  /** Positional arguments that would get values of others. */
+  clashes: IClash[];
 }
 
 /** Some arguments and their field. */
@@ -24,7 +28,7 @@ type ArgsPart = readonly [string | null, readonly string[]];
 
 /**
  * Return the arguments for values of options and further arguments. Optional values that equal their default are
- * omitted.
+ * omitted, except positional arguments whose place later ones would take.
  *
  * @param more - Further arguments. They come last, but their first words come before a list, which would take them.
  */
@@ -33,22 +37,46 @@ export function composeArgs(
   values: OptionValues,
   more: readonly string[]
 ): IComposedArgs {
-  const given = activeOptions(options, values).filter(option =>
-    option.required ? optionKey(option) in values : isChanged(option, values)
-  );
+  const active = activeOptions(options, values);
+  const given = active.filter(option => isGiven(option, values));
   const flagAt = more.findIndex(isFlag);
   const words = flagAt < 0 ? more : more.slice(0, flagAt);
   // The options of a command come before the name of its subcommand.
   const commands = [...new Set(given.map(option => option.command))];
-  const parts = commands.flatMap((command, index) => {
-    const own = given.filter(option => option.command === command);
-    const last = index === commands.length - 1;
-    return commandParts(own, options, values, last ? words : []);
-  });
+  const clashes: IClash[] = [];
+  let parts: ArgsPart[] = [];
+  // From the last command to the first, whose positional arguments depend on the words that follow.
+  for (const command of [...commands].reverse()) {
+    const isOwn = (option: ScriptOption): boolean => option.command === command;
+    const following = parts.flatMap(([, args]) => args);
+    const tail = following.findIndex(isFlag);
+    const placed = placePositionals(
+      active.filter(option => isOwn(option) && isPositional(option)),
+      values,
+      tail < 0 ? following.length : tail
+    );
+    clashes.push(...(placed.clash ? [placed.clash] : []));
+    const own = active.filter(
+      option =>
+        isOwn(option) &&
+        (isPositional(option)
+          ? placed.given.has(option)
+          : given.includes(option))
+    );
+    const all = {
+      ...values,
+      ...Object.fromEntries(
+        [...placed.given].map(([option, value]) => [optionKey(option), value])
+      )
+    };
+    const isLast = command === commands[commands.length - 1];
+    parts = [...commandParts(own, options, all, isLast ? words : []), ...parts];
+  }
   parts.push([null, commands.length ? more.slice(words.length) : more]);
   return {
     args: parts.flatMap(([, args]) => args),
-    fields: parts.flatMap(([field, args]) => args.map(() => field))
+    fields: parts.flatMap(([field, args]) => args.map(() => field)),
+    clashes
   };
 }
 
@@ -139,7 +167,7 @@ function composeOption(option: ScriptOption, value: OptionValue): string[] {
     return value ? [key] : option.off_flag ? [option.off_flag] : [];
   }
   if (!option.flags.length) {
-    return option.kind === 'list' ? (splitWords(value).words ?? []) : [value];
+    return positionalWords(option, value);
   }
   if (option.kind === 'list') {
     return [key, ...(splitWords(value).words ?? [])];

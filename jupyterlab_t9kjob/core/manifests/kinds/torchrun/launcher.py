@@ -6,11 +6,12 @@ from collections.abc import Callable
 from itertools import takewhile
 from typing import Any, Final
 
-from ...spec import JobSpec, ReplicaSpec, Torchrun
-from ..entrypoints import (
+from ....spec import JobSpec, ReplicaSpec, Torchrun
+from ...entrypoints import (
     NO_PYTHON,
     Argv,
     Program,
+    command_from,
     log_options,
     plain_argv,
     program_from,
@@ -19,7 +20,7 @@ from ..entrypoints import (
     words_of,
     working_directory,
 )
-from .pod_template import canonical_template, compact, training_container
+from ..pod_template import canonical_template, compact, training_container
 
 LAUNCHER: Final = "torchrun"
 LONE_ENDPOINT: Final = "localhost:0"
@@ -158,7 +159,7 @@ def read_launcher(argv: Argv, cwd: str | None) -> tuple[Torchrun | None, Program
         extra_options=extra,
     )
     if words[:1] == [NO_PYTHON]:
-        return torchrun, program_from_plain(Argv(None, words[1:]), cwd)
+        return torchrun, command_from(words[1:])
     return torchrun, program_from(words, cwd)
 
 

@@ -1,0 +1,2 @@
+from . import resnet
+from .registry import MODELS
