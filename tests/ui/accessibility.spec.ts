@@ -11,21 +11,21 @@ import {
   openSidebar,
   run,
   submit,
-  test,
   waitForPhase,
   writeFile
 } from './helpers/lab';
+import { enter, test } from './helpers/samePage';
 import { FAILS, LOSES_NETWORK, SILENT } from './helpers/scripts';
 
 test.describe('the sidebar', () => {
   test.use({ autoGoto: false });
 
   test('is a tree with one tab stop', async ({ page }) => {
-    await new FakeServer(page).tell({
+    await FakeServer.of(page).tell({
       jobs: jobsInAllPhases(),
       tensorboards: [fakeTensorBoard('mnist_ddp/runs')]
     });
-    await page.goto('?reset');
+    await enter(page);
     const sidebar = await openSidebar(page);
     const tree = sidebar.getByRole('tree', { name: 'Jobs' });
     await expect(tree.getByRole('treeitem')).toHaveCount(11);
@@ -90,9 +90,9 @@ test.describe('the sidebar', () => {
   });
 
   test('first use, lost connection, missing server part', async ({ page }) => {
-    const server = new FakeServer(page);
+    const server = FakeServer.of(page);
     await server.tell({});
-    await page.goto('?reset');
+    await enter(page);
     const sidebar = await openSidebar(page);
     await expect(sidebar.getByRole('heading')).toHaveText('No jobs yet');
     await expectAccessible(page);

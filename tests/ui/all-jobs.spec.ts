@@ -1,9 +1,9 @@
 /** The table of all jobs: views, groups, selection, actions on many jobs; the comparison of jobs. */
-import { AxeBuilder } from '@axe-core/playwright';
 import { expect, test } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import path from 'path';
 import type { JobSummary } from '../../src/api/types';
+import { expectNoViolations } from './helpers/accessible';
 import { measureContrast } from './helpers/contrast';
 import {
   ago,
@@ -14,7 +14,7 @@ import {
   fakeReason
 } from './helpers/fakes';
 import { FakeServer } from './helpers/fakeServer';
-import { run } from './helpers/lab';
+import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 // Where it is afternoon now: jobs of two hours ago are of today. (Etc/GMT-3 is ahead of GMT by three hours.)
@@ -96,13 +96,7 @@ function someJobs(): JobSummary[] {
 
 /** Keep a picture in both themes, and check what axe and the contrast tell. */
 async function picture(page: Page, name: string): Promise<void> {
-  const { violations } = await new AxeBuilder({ page })
-    .include('.jp-t9k-AllJobs, .jp-t9k-CompareTab')
-    .disableRules(['color-contrast']) // measured below, without its guesses
-    .analyze();
-  expect(
-    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])
-  ).toEqual([]);
+  await expectNoViolations(page, '.jp-t9k-AllJobs, .jp-t9k-CompareTab');
   for (const theme of ['Dark', 'Light']) {
     await run(page, 'apputils:change-theme', { theme: `JupyterLab ${theme}` });
     await expect(page.locator('body')).toHaveAttribute(
@@ -116,6 +110,8 @@ async function picture(page: Page, name: string): Promise<void> {
     await page.screenshot({ path: path.resolve(__dirname, file) });
   }
 }
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test('the table of all jobs', async ({ page }) => {
   page.setDefaultTimeout(60_000);

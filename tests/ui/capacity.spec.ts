@@ -14,10 +14,10 @@ import {
   run,
   setMainWidth,
   sidebar,
-  test,
   writeFile
 } from './helpers/lab';
 import { picture } from './helpers/pictures';
+import { enter, test } from './helpers/samePage';
 import { SILENT } from './helpers/scripts';
 
 test.use({ autoGoto: false });
@@ -28,7 +28,7 @@ async function open(
   capacity = fakeCapacity(),
   nodes = fakeNodes(1500)
 ): Promise<FakeServer> {
-  const server = new FakeServer(page);
+  const server = FakeServer.of(page);
   await server.tell({
     engines: clusterEngines(),
     jobs: fakeClusterJobs(),
@@ -42,7 +42,7 @@ async function open(
 
 test('what is free, in the sidebar and on each node', async ({ page }) => {
   await open(page);
-  await page.goto('?reset');
+  await enter(page);
   const strip = (await openSidebar(page)).getByRole('region', {
     name: 'Capacity of the cluster'
   });
@@ -153,7 +153,7 @@ test('quotas, where the nodes may not be seen', async ({ page }) => {
     { ...fakeCapacity(), ...unknown },
     { ...fakeNodes(0), limited }
   );
-  await page.goto('?reset');
+  await enter(page);
   const strip = (await openSidebar(page)).getByRole('region', {
     name: 'Capacity of the cluster'
   });
@@ -173,7 +173,7 @@ test('what is free, beside the fields of the form', async ({
 }) => {
   await open(page);
   await new FakeCluster().serve(page);
-  await page.goto('?reset');
+  await enter(page);
   const file = `${tmpPath}/finetune.py`;
   await writeFile(page, file, SILENT);
   await run(page, 't9kjob:launch', { path: file });

@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { mkdirSync } from 'fs';
 import path from 'path';
-import { run } from './helpers/lab';
+import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 import { chooseLanguage, shownBy } from './helpers/pseudo';
 import { FAILS } from './helpers/scripts';
@@ -11,6 +11,8 @@ import { FAILS } from './helpers/scripts';
 const PICTURES = path.resolve(__dirname, '../../build/ui/chinese');
 
 let lab: OwnLab;
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test.beforeAll(async () => {
   lab = new OwnLab('chinese-lab');

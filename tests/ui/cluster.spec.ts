@@ -7,6 +7,7 @@ import type { EngineInfo } from '../../src/api/types';
 import { enterCluster } from './helpers/cluster';
 import type { IClusterPlace } from './helpers/cluster';
 import { Gate } from './helpers/gate';
+import { leaveOutUnused } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 const SCRIPT = path.resolve(__dirname, '../kubernetes/cpu_training.py');
@@ -17,6 +18,8 @@ test.describe.configure({ mode: 'serial' });
 let cluster: IClusterPlace;
 let gate: Gate;
 let lab: OwnLab;
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test.beforeAll(async () => {
   cluster = await enterCluster();

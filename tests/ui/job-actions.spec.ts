@@ -10,10 +10,10 @@ import {
   openSidebar,
   run,
   submit,
-  test,
   waitForPhase,
   writeFile
 } from './helpers/lab';
+import { test } from './helpers/samePage';
 import { COUNTS, FAILS, GREETS, SAVES } from './helpers/scripts';
 
 /** Submit a script and open its job. */

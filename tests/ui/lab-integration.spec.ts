@@ -10,13 +10,14 @@ import {
   run,
   sidebar,
   submit,
-  test,
+  test as testOfLoad,
   waitForPhase,
   writeFile
 } from './helpers/lab';
+import { test } from './helpers/samePage';
 import { COUNTS, GREETS } from './helpers/scripts';
 
-test('tabs come back after a reload', async ({ page, tmpPath }) => {
+testOfLoad('tabs come back after a reload', async ({ page, tmpPath }) => {
   await copyExample(page, 'mnist_ddp/train.py', `${tmpPath}/train.py`);
   await writeFile(page, `${tmpPath}/count.py`, COUNTS);
   const { id } = await submit(page, 'digits', { file: `${tmpPath}/count.py` });
@@ -55,23 +56,23 @@ test('tabs come back after a reload', async ({ page, tmpPath }) => {
   ).toBeVisible();
 });
 
-test('a part that could not be loaded says so in its tab, and is loaded when tried again', async ({
-  page,
-  tmpPath
-}) => {
-  await writeFile(page, `${tmpPath}/train.py`, GREETS);
-  const parts = '**/lab/extensions/jupyterlab_t9kjob/static/*.js*';
-  await page.route(parts, route => route.abort());
-  await run(page, 't9kjob:launch', { path: `${tmpPath}/train.py` });
-  const tab = page.locator('.jp-t9k-Deferred:visible');
-  await expect(tab.getByRole('alert')).toContainText('could not be loaded');
-  await expect(mainTab(page, 'Run train.py')).toBeVisible();
-  await page.unroute(parts);
-  await tab.getByRole('button', { name: 'Try again' }).click();
-  const form = page.getByRole('form', { name: 'Run train.py' });
-  await expect(form.getByRole('button', { name: 'Submit' })).toBeVisible();
-  await expect(tab.getByRole('alert')).toHaveCount(0);
-});
+testOfLoad(
+  'a part that could not be loaded says so in its tab, and is loaded when tried again',
+  async ({ page, tmpPath }) => {
+    await writeFile(page, `${tmpPath}/train.py`, GREETS);
+    const parts = '**/lab/extensions/jupyterlab_t9kjob/static/*.js*';
+    await page.route(parts, route => route.abort());
+    await run(page, 't9kjob:launch', { path: `${tmpPath}/train.py` });
+    const tab = page.locator('.jp-t9k-Deferred:visible');
+    await expect(tab.getByRole('alert')).toContainText('could not be loaded');
+    await expect(mainTab(page, 'Run train.py')).toBeVisible();
+    await page.unroute(parts);
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    const form = page.getByRole('form', { name: 'Run train.py' });
+    await expect(form.getByRole('button', { name: 'Submit' })).toBeVisible();
+    await expect(tab.getByRole('alert')).toHaveCount(0);
+  }
+);
 
 test('unsaved changes are saved after asking', async ({ page, tmpPath }) => {
   const file = `${tmpPath}/train.py`;

@@ -4,15 +4,9 @@ import type { Locator } from '@playwright/test';
 import { expectAccessible, tabOrder } from './helpers/accessible';
 import { FakeCluster, clusterEngines, fakeCheck } from './helpers/fakeCluster';
 import { FakeServer } from './helpers/fakeServer';
-import {
-  expect,
-  mainArea,
-  run,
-  setMainWidth,
-  test,
-  writeFile
-} from './helpers/lab';
+import { expect, mainArea, run, setMainWidth, writeFile } from './helpers/lab';
 import { picture } from './helpers/pictures';
+import { enter, test } from './helpers/samePage';
 import { SILENT } from './helpers/scripts';
 
 test.use({ autoGoto: false });
@@ -25,9 +19,9 @@ async function open(
   cluster: FakeCluster,
   folder: string
 ): Promise<Locator> {
-  await new FakeServer(page).tell({ engines: clusterEngines() });
+  await FakeServer.of(page).tell({ engines: clusterEngines() });
   await cluster.serve(page);
-  await page.goto('?reset');
+  await enter(page);
   const file = `${folder}/finetune.py`;
   await writeFile(page, file, SILENT);
   await run(page, 't9kjob:launch', { path: file });
@@ -376,10 +370,10 @@ test('narrow: the manifest folds to a line', async ({ page, tmpPath }) => {
 });
 
 test('a file of YAML opens the form with it', async ({ page, tmpPath }) => {
-  await new FakeServer(page).tell({ engines: clusterEngines() });
+  await FakeServer.of(page).tell({ engines: clusterEngines() });
   const cluster = new FakeCluster();
   await cluster.serve(page);
-  await page.goto('?reset');
+  await enter(page);
   const good =
     'kind: PyTorchTrainingJob\nmetadata:\n  name: from-file\nspec:\n  replicaSpecs:\n  - replicas: 7\n';
   await writeFile(page, `${tmpPath}/job.yaml`, good);

@@ -5,10 +5,10 @@ import {
   jobTab,
   run,
   submit,
-  test,
   waitForPhase,
   writeFile
 } from './helpers/lab';
+import { test } from './helpers/samePage';
 
 const WRITES_ANYTHING = `
 import sys

@@ -3,7 +3,8 @@ import type { Locator } from '@playwright/test';
 import type { Replica } from '../../src/api/types';
 import { fakeDetail, fakeEnded, fakeJob, fakeProgress } from './helpers/fakes';
 import { FakeServer } from './helpers/fakeServer';
-import { expect, jobTab, openSidebar, run, test } from './helpers/lab';
+import { expect, jobTab, openSidebar, run } from './helpers/lab';
+import { enter, test } from './helpers/samePage';
 
 /** Largest number of rows in the document: the visible ones, and as many again. */
 const MOST_ROWS = 120;
@@ -41,7 +42,7 @@ async function scrollTo(list: Locator, part: number): Promise<void> {
 test('two thousand jobs in the sidebar, of which some change', async ({
   page
 }) => {
-  const server = new FakeServer(page);
+  const server = FakeServer.of(page);
   const running = Array.from({ length: 20 }, (_, index) =>
     fakeJob(`run-${index}`, { created_at: 2e9 - index })
   );
@@ -49,7 +50,7 @@ test('two thousand jobs in the sidebar, of which some change', async ({
     fakeEnded(`old-${index}`, 60 + index)
   );
   await server.tell({ jobs: [...running, ...ended] });
-  await page.goto('?reset');
+  await enter(page);
   const sidebar = await openSidebar(page);
   const tree = sidebar.getByRole('tree', { name: 'Jobs' });
   const rows = tree.getByRole('treeitem');
@@ -82,8 +83,8 @@ test('two thousand jobs in the sidebar, of which some change', async ({
 test('a thousand replicas', async ({ page }) => {
   const job = fakeJob('large', { replicas: 1000, replicas_running: 1000 });
   const detail = { ...fakeDetail(job), replicas: someReplicas(1000) };
-  await new FakeServer(page).tell({ jobs: [job], details: [detail] });
-  await page.goto('?reset');
+  await FakeServer.of(page).tell({ jobs: [job], details: [detail] });
+  await enter(page);
   await run(page, 't9kjob:open-job', { id: job.id, tab: 'replicas' });
   const grid = jobTab(page).getByRole('grid', { name: 'Replicas' });
   await expect(grid.getByRole('row', { name: /^worker-0 / })).toBeVisible();
@@ -110,6 +111,19 @@ test('a thousand replicas', async ({ page }) => {
     }
     await expect(
       grid.getByRole('gridcell', { name: 'worker-939', exact: true })
+    ).toBeFocused();
+  });
+
+  await test.step('with keys that come faster than rows are drawn', async () => {
+    await page.evaluate(() => {
+      for (let presses = 0; presses < 100; presses++) {
+        document.activeElement?.dispatchEvent(
+          new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true })
+        );
+      }
+    });
+    await expect(
+      grid.getByRole('gridcell', { name: 'worker-839', exact: true })
     ).toBeFocused();
   });
 });

@@ -7,15 +7,9 @@ import { fakeClusterDetail, fakeClusterJobs } from './helpers/clusterJobs';
 import { clusterEngines } from './helpers/fakeCluster';
 import { fakeEnded, fakeJob } from './helpers/fakes';
 import { FakeServer } from './helpers/fakeServer';
-import {
-  expect,
-  jobTab,
-  openSidebar,
-  run,
-  setMainWidth,
-  test
-} from './helpers/lab';
+import { expect, jobTab, openSidebar, run, setMainWidth } from './helpers/lab';
 import { picture } from './helpers/pictures';
+import { enter, test } from './helpers/samePage';
 
 test.use({ autoGoto: false });
 
@@ -26,7 +20,7 @@ async function open(
   page: IJupyterLabPageFixture,
   { stale = false, refused = false, more = [] as JobSummary[] } = {}
 ): Promise<FakeServer> {
-  const server = new FakeServer(page);
+  const server = FakeServer.of(page);
   const engines = clusterEngines().map(engine =>
     engine.cluster
       ? {
@@ -58,7 +52,7 @@ async function open(
     jobs: [...details.flatMap(({ job }) => job ?? []), ...more],
     details
   });
-  await page.goto('?reset');
+  await enter(page);
   return server;
 }
 
@@ -92,6 +86,7 @@ test('jobs of others and of other namespaces', async ({ page }) => {
   await picture(page, 'cluster-sidebar-narrow');
   await page.reload();
   await expect(mine).not.toBeChecked();
+  await mine.check(); // as the tests after this one expect it
 });
 
 test('a cluster that is lost, and one that is asked again', async ({

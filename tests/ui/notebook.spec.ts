@@ -43,7 +43,7 @@ test('the cells of a notebook in the form', async ({ page, tmpPath }) => {
   await expect(script).toContainText('--lr 1e-3');
   await expectAccessible(page);
   await picture(page, 'launch-notebook');
-  await form.getByRole('radio', { name: 'Command' }).click();
+  await form.getByRole('radio', { name: 'Job' }).click();
   await expect(form.getByRole('group', { name: 'Command' })).toContainText(
     '--t9kjob-cells a1,a2,a3,a7'
   );

@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { writeFileSync } from 'fs';
 import path from 'path';
-import { run } from './helpers/lab';
+import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 const WAITS = `
@@ -16,6 +16,8 @@ time.sleep(600)
 `;
 
 const REASON = 'The machine is cleaned up at night.';
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test('presets, locks and a clone', async ({ page }) => {
   page.setDefaultTimeout(60_000);

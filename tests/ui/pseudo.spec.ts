@@ -12,7 +12,7 @@ import {
   FakeCluster
 } from './helpers/fakeCluster';
 import { FakeServer } from './helpers/fakeServer';
-import { run } from './helpers/lab';
+import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 import {
   anyOf,
@@ -58,6 +58,8 @@ class Walk {
     }
   }
 }
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test.describe('in a language that nobody speaks', () => {
   let lab: OwnLab;

@@ -11,16 +11,21 @@ import {
   jobTab,
   mainTab,
   openSidebar,
-  readFile,
-  test
+  readFile
 } from './helpers/lab';
+import { test } from './helpers/samePage';
 
-/** A scalar of one step, written as a training script would. */
+/** A scalar of one step, written as PyTorch's SummaryWriter does; to import torch takes longer than all of it. */
 const WRITE_SCALAR = `
 import sys
-from torch.utils.tensorboard import SummaryWriter
-with SummaryWriter(sys.argv[1]) as writer:
-    writer.add_scalar(sys.argv[2], 1.0, 1)
+import time
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+value = Summary.Value(tag=sys.argv[2], simple_value=1.0)
+writer = EventFileWriter(sys.argv[1])
+writer.add_event(Event(step=1, wall_time=time.time(), summary=Summary(value=[value])))
+writer.close()
 `;
 
 test('right click, submit, watch, read, see the loss fall', async ({

@@ -3,7 +3,7 @@ import { expect, test } from '@playwright/test';
 import type { Page } from '@playwright/test';
 import { readFileSync, writeFileSync } from 'fs';
 import path from 'path';
-import { run } from './helpers/lab';
+import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 /** Says numbers until a file tells it to end, and then how many there were. */
@@ -35,6 +35,8 @@ function heldLines(page: Page): Promise<string[]> {
     return log.window.lines.map(line => line.text);
   });
 }
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test('a log that is followed loses no line and has none twice', async ({
   page,

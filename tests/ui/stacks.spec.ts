@@ -107,7 +107,7 @@ test('the stacks of a job that hangs', async ({ page }) => {
     await page.keyboard.press('Escape');
 
     await tab.getByRole('radio', { name: 'Table' }).click();
-    const row = tab.getByRole('row', { name: /^Memory worker-0 rank 1 / });
+    const row = tab.getByRole('row', { name: /^Memory rank 1 / });
     await expect(row.getByRole('rowheader')).toHaveText('Memory');
     await expect(row).toContainText('MiB');
     await expectAccessible(page);

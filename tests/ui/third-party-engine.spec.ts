@@ -2,7 +2,7 @@
 import { expect, test } from '@playwright/test';
 import { writeFileSync } from 'fs';
 import path from 'path';
-import { run } from './helpers/lab';
+import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
 
 const COUNTS = `
@@ -16,6 +16,8 @@ for number in itertools.count():
 
 /** Texts that a page shows if it takes a fact for granted that the engine does not have. */
 const ODD = /undefined|null|NaN|namespace|image|\bGPU|shared memory|YAML/i;
+
+test.beforeEach(({ context }) => leaveOutUnused(context));
 
 test('a job of an engine of another distribution', async ({ page }) => {
   const lab = new OwnLab('third-party', {

@@ -1,4 +1,4 @@
-import type { Page, WebSocketRoute } from '@playwright/test';
+import type { BrowserContext, Page, WebSocketRoute } from '@playwright/test';
 import type {
   Capacity,
   Delta,
@@ -22,6 +22,15 @@ interface IState {
 /** Messages that the page gets from a fake stream, for states that are rare or cannot be produced. */
 export class FakeServer {
   constructor(private readonly _page: Page) {}
+
+  /** That of a page that goes on from test to test. */
+  static of(page: Page): FakeServer {
+    const context = page.context(); // the page itself is wrapped anew by each test
+    const known = FakeServer._known.get(context);
+    const server = known ?? new FakeServer(page);
+    FakeServer._known.set(context, server);
+    return server;
+  }
 
   /** Take the place of the server's stream, before the page is loaded; or tell a loaded page of another state. */
   async tell(state: IState): Promise<void> {
@@ -111,6 +120,7 @@ export class FakeServer {
     }
   }
 
+  private static readonly _known = new WeakMap<BrowserContext, FakeServer>();
   private _state: IState = {};
   private _revision = 1;
   private _isThere = false;

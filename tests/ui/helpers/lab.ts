@@ -1,7 +1,12 @@
 /** Actions of a user in the lab, and requests to the server, for the tests. */
 import { expect, galata, test as base } from '@jupyterlab/galata';
 import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { APIRequestContext, Locator, Page } from '@playwright/test';
+import type {
+  APIRequestContext,
+  BrowserContext,
+  Locator,
+  Page
+} from '@playwright/test';
 import path from 'path';
 import './galata';
 import type { Job, JobSpecInput } from '../../../src/api/types';
@@ -12,11 +17,11 @@ export { expect };
 export const EXAMPLES = path.resolve(__dirname, '../../../examples');
 
 /** The folder of a test's files: a name of a person's, for it is in every picture. */
-const FOLDER = 'mnist_ddp';
+export const FOLDER = 'mnist_ddp';
 
 /**
- * Parts of the lab that no test uses: a page without them loads with a fifth less CPU. Tests that use Playwright's own
- * `test`, the smoke test and the hub's among them, have the whole lab.
+ * Parts of the lab that no test uses: a page without them loads with a fifth less CPU. The smoke test and the hub's have
+ * the whole lab.
  */
 const UNUSED = [
   'console',
@@ -39,31 +44,39 @@ const UNUSED = [
   'vega5'
 ].map(name => `@jupyterlab/${name}-extension`);
 
+interface IKept {
+  /** The file and the group of the tests that it is for. */
+  group: string;
+  context: BrowserContext | null;
+  /** True when a test has left the lab in its page. */
+  isLoaded: boolean;
+}
+
+/** The page of this worker that goes on from test to test, see `helpers/samePage.ts`: no fixture, for tests with others would need another worker. */
+export const kept: IKept = { group: '', context: null, isLoaded: false };
+
+/** The lab's own fonts instead of Galata's. */
+export const SETTINGS = {
+  ...galata.DEFAULT_SETTINGS,
+  '@jupyterlab/apputils-extension:themes': {}
+};
+
 /**
  * The lab as a person has it: its own fonts instead of Galata's, a folder of one's own, and no jobs; without the parts
  * that are not used.
  */
 export const test = base.extend({
-  context: async ({ context }, use) => {
-    // Before the lab's deferred scripts read the page's configuration.
-    await context.addInitScript(
-      unused =>
-        document.addEventListener('readystatechange', () => {
-          const node = document.getElementById('jupyter-config-data');
-          if (node && document.readyState === 'interactive') {
-            const config = JSON.parse(node.textContent ?? '');
-            config.disabledExtensions.push(...unused);
-            node.textContent = JSON.stringify(config);
-          }
-        }),
-      UNUSED
-    );
+  context: async ({ context }, use, info) => {
+    await kept.context?.close();
+    Object.assign(kept, { group: '', context: null });
+    await leaveOutUnused(context);
     await use(context);
+    // It is used again, or not: until then no lab goes on in it. Browsers are closed after failures.
+    if (info.status === info.expectedStatus) {
+      await Promise.all(context.pages().map(page => page.goto('about:blank')));
+    }
   },
-  mockSettings: {
-    ...galata.DEFAULT_SETTINGS,
-    '@jupyterlab/apputils-extension:themes': {}
-  },
+  mockSettings: SETTINGS,
   // The labs of the workers have consecutive ports.
   baseURL: async ({ baseURL }, use, { parallelIndex }) => {
     const url = new URL(baseURL ?? '');
@@ -83,8 +96,25 @@ export const test = base.extend({
   }
 });
 
+/** Have all pages of a context load without the parts of the lab that no test uses. */
+export async function leaveOutUnused(context: BrowserContext): Promise<void> {
+  // Before the lab's deferred scripts read the page's configuration.
+  await context.addInitScript(
+    unused =>
+      document.addEventListener('readystatechange', () => {
+        const node = document.getElementById('jupyter-config-data');
+        if (node && document.readyState === 'interactive') {
+          const config = JSON.parse(node.textContent ?? '');
+          config.disabledExtensions.push(...unused);
+          node.textContent = JSON.stringify(config);
+        }
+      }),
+    UNUSED
+  );
+}
+
 /** End and remove all jobs and TensorBoards, so that they are not in the way of the next test. */
-async function removeAll(request: APIRequestContext): Promise<void> {
+export async function removeAll(request: APIRequestContext): Promise<void> {
   const { tensorboards } = await (
     await request.get(api('tensorboards'))
   ).json();

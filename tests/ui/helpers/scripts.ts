@@ -110,12 +110,21 @@ time.sleep(600)
 export const WRITES_CURVES = `
 import math
 import os
-from torch.utils.tensorboard import SummaryWriter
+import time
 
-with SummaryWriter(os.environ["T9KJOB_LOG_DIR"]) as writer:
-    for step in range(0, 1200, 20):
-        loss = 2.2 * math.exp(-step / 300) + 0.05 + 0.03 * math.sin(step)
-        writer.add_scalar("train/loss", loss, step)
-        writer.add_scalar("val/loss", loss + 0.04, step)
-        writer.add_scalar("val/accuracy", 1 - math.exp(-step / 200 - 0.3), step)
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+writer = EventFileWriter(os.environ["T9KJOB_LOG_DIR"])
+for step in range(0, 1200, 20):
+    loss = 2.2 * math.exp(-step / 300) + 0.05 + 0.03 * math.sin(step)
+    values = {
+        "train/loss": loss,
+        "val/loss": loss + 0.04,
+        "val/accuracy": 1 - math.exp(-step / 200 - 0.3),
+    }
+    summary = Summary(value=[Summary.Value(tag=tag, simple_value=value) for tag, value in values.items()])
+    writer.add_event(Event(step=step, wall_time=time.time(), summary=summary))
+writer.close()
 `;
