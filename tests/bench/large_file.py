@@ -18,7 +18,9 @@ from jupyter_server.services.contents.largefilemanager import LargeFileManager
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
 from jupyterlab_t9kjob.experiments.curves import curves_of
 from jupyterlab_t9kjob.experiments.facts import MetricLog
-from jupyterlab_t9kjob.experiments.library.library import READ_SECONDS, Known, Library
+from jupyterlab_t9kjob.experiments.library.known import Known
+from jupyterlab_t9kjob.experiments.library.library import Library
+from jupyterlab_t9kjob.experiments.library.store import READ_SECONDS
 from jupyterlab_t9kjob.experiments.model import CurvesRequest
 from jupyterlab_t9kjob.experiments.sources.recorder import RecorderSource
 
