@@ -217,7 +217,10 @@ export class Jobs implements IJobsModel {
         setServerTime(message.time);
         this._take(message);
         this._notices.take(message);
-        message.removed_jobs.forEach(id => this._jobs.delete(id));
+        message.removed_jobs.forEach(id => {
+          this._jobs.delete(id);
+          this._pending.onRemoved(id);
+        });
         if (message.removed_jobs.length) {
           this.deleted.refresh();
         }

@@ -56,6 +56,11 @@ export class PendingActions {
     }
   }
 
+  /** Forget the action of a job that has left the list: its record may still be there, with actions of its own. */
+  onRemoved(id: string): void {
+    this._pending.delete(id);
+  }
+
   /** Return the job with the action that is pending in this page; the server may not know it yet. */
   applyTo(job: JobSummary): JobSummary {
     const pending_action =

@@ -295,6 +295,25 @@ describe('Jobs', () => {
     expect(jobs.jobs[0].pending_action).toBeNull();
   });
 
+  it('lets the record of a job be removed as soon as the job is deleted', async () => {
+    server.socket.open();
+    server.socket.push(snapshot({ jobs: [someJob()] }));
+    const deleted = someJob({ deleted: true, actions: ['rerun', 'remove'] });
+    server.answer = () => json(deleted);
+    await jobs.act(deleted.id, 'delete');
+    server.answer = () => json({ jobs: [deleted], total: 1 });
+    const watch = jobs.deleted.watch();
+    change({ removed_jobs: [deleted.id] });
+    while (!jobs.get(deleted.id)) {
+      await next(jobs);
+    }
+    expect(jobs.get(deleted.id)).toMatchObject({
+      deleted: true,
+      pending_action: null
+    });
+    watch.dispose();
+  });
+
   it('keeps a later wish while the server still speaks of the one before', async () => {
     server.socket.open();
     const pausing = someJob({ pending_action: 'pausing' });
