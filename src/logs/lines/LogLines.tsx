@@ -150,6 +150,7 @@ export function LogLines(props: ILogLinesProps): React.JSX.Element {
   scroller.scroll.viewHeight = view;
   const range = scroller.layout(heights.tops(lines, first, extra));
 
+  React.useLayoutEffect(() => scroller.onResized(), [scroller, metrics]);
   React.useLayoutEffect(() => {
     scroller.place();
     const changed = measureRows(block.current, log, heights, updates, wrap);

@@ -125,6 +125,11 @@ export class LogScroller {
     }
   }
 
+  /** Find out where the scroll bar is. Call this after the view was resized or shown: the browser may have moved it. */
+  onResized(): void {
+    this._last = this.box?.scrollTop ?? 0;
+  }
+
   /** Handle the browser's scroll event. */
   readonly onScroll = (): void => {
     const { scroll, _log: log } = this;
@@ -136,9 +141,12 @@ export class LogScroller {
     if (to === from) {
       return; // A horizontal scroll, or a scroll by `place`.
     }
+    if (this.box.clientHeight !== scroll.viewHeight) {
+      return; // The browser scrolls by itself when the view is resized. The rows are laid out anew then.
+    }
     this._leaveBar(GOES_ON);
     if (log.following && (to > from || this._barAtEnd())) {
-      // The browser scrolls by itself when the view grows or is shown again.
+      // It does so, too, when the view is shown again.
       this.update();
       return;
     }

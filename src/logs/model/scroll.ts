@@ -1,5 +1,6 @@
 /** Scroll position in a log of which the page holds only a window. */
 import { LogWindow } from '../loading/window';
+import { ILogReveal } from './place';
 
 /**
  * Largest height of the scrolled element, in px. Browsers stop drawing elements that are higher than about 17
@@ -51,8 +52,16 @@ export class LogScroll {
       this._generation = generation;
       this._ordinal = this._window.first;
       this._px = 0;
+      this._revealed = null;
     }
-    this._moveTo(this._position());
+    const isResized = this.viewHeight !== this._laidOut;
+    this._laidOut = this.viewHeight;
+    const revealed = this._revealed;
+    if (revealed && isResized && this._window.line(revealed.ordinal)) {
+      this.reveal(revealed.ordinal, revealed.align);
+    } else {
+      this._moveTo(this._position());
+    }
   }
 
   /** Height of the scrolled element, in px. */
@@ -98,6 +107,7 @@ export class LogScroll {
    * @returns The fraction of the log to load if the window doesn't hold the new position, else null.
    */
   scrolled(from: number, to: number): number | null {
+    this._revealed = null;
     const range = this.height - this.viewHeight;
     if (range <= 0) {
       return null;
@@ -127,16 +137,19 @@ export class LogScroll {
 
   /** Scroll to the window's last line. */
   toEnd(): void {
+    this._revealed = null;
     this._moveTo(Infinity);
   }
 
   /**
-   * Scroll to a line.
+   * Scroll to a line. The line keeps its place when the height of the view changes, until the next scroll: what is
+   * above the log may grow while the log comes into view.
    *
    * @param ordinal - The line.
    * @param align - Position of the line in the view; `nearest` scrolls as little as possible.
    */
-  reveal(ordinal: number, align: 'start' | 'center' | 'nearest'): void {
+  reveal(ordinal: number, align: ILogReveal['align']): void {
+    this._revealed = { ordinal, align };
     const index = ordinal - this._window.first;
     const top = this._tops[index] ?? 0;
     const below = this.viewHeight - ((this._tops[index + 1] ?? top) - top);
@@ -223,4 +236,8 @@ export class LogScroll {
   /** Height of this line's part above the view, in px. */
   private _px = 0;
   private _generation = 0;
+  /** Height of the view at the last layout, in px. */
+  private _laidOut = 0;
+  /** The line that was revealed last; null after a scroll. */
+  private _revealed: ILogReveal | null = null;
 }

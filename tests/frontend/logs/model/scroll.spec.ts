@@ -148,6 +148,24 @@ describe('LogScroll', () => {
     expect(scroll.visible().last).toBe(99);
   });
 
+  it('keeps a revealed row in its place when the view is resized, until the next scroll', () => {
+    const window = windowOn(0, 1000, 1000);
+    const scroll = scrollOn(window, 1000);
+    const lastIn = (height: number): string | undefined => {
+      scroll.viewHeight = height;
+      layout(scroll, window, 1000);
+      return window.line(scroll.visible().last)?.text;
+    };
+    scroll.reveal(990, 'center');
+    expect(lastIn(600)).toBe('line 999');
+    expect(lastIn(300)).toBe('line 998');
+    expect(lastIn(600)).toBe('line 999');
+    const top = scroll.scrollTop;
+    scroll.scrolled(top, top - 10 * ROW);
+    expect(lastIn(600)).toBe('line 989');
+    expect(lastIn(300)).toBe('line 973'); // the first row stays
+  });
+
   it('brings a row into view by the least scrolling', () => {
     const window = windowOn(0, 10_000, 10_000);
     const scroll = scrollOn(window, 10_000);

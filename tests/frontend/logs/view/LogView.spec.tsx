@@ -20,15 +20,18 @@ import { FakeLog, someStream } from '../../fakeLog';
 const trans = nullTranslator.load('jupyterlab_t9kjob');
 
 // jsdom lays nothing out and has no observer of sizes.
-class NoResizeObserver {
+/** An observer that tells of changes when a test says so. */
+class FakeResizeObserver {
+  static readonly all = new Set<() => void>();
+  constructor(private readonly _tell: () => void) {}
   observe(): void {
-    // sizes never change here
+    FakeResizeObserver.all.add(this._tell);
   }
   disconnect(): void {
-    // nothing to stop
+    FakeResizeObserver.all.delete(this._tell);
   }
 }
-window.ResizeObserver ??= NoResizeObserver as unknown as typeof ResizeObserver;
+window.ResizeObserver = FakeResizeObserver as unknown as typeof ResizeObserver;
 
 describe('LogView', () => {
   let server: FakeLog;
@@ -380,14 +383,18 @@ describe('LogView', () => {
     const container = await show();
     const box = screen.getByRole('log');
     const height = box.scrollTop;
+    Object.defineProperties(box, {
+      scrollHeight: { value: height, configurable: true },
+      clientHeight: { value: 100, configurable: true }
+    });
     const scrollTo = (top: number): void => {
-      Object.defineProperties(box, {
-        scrollHeight: { value: height, configurable: true },
-        clientHeight: { value: 100, configurable: true }
-      });
       box.scrollTop = top;
       fireEvent.scroll(box);
     };
+    const probe = container.querySelector('.jp-t9k-LogLines-probe')!;
+    probe.getBoundingClientRect = () =>
+      ({ left: 0, right: 70, width: 70, height: 18 }) as DOMRect;
+    act(() => FakeResizeObserver.all.forEach(tell => tell()));
     scrollTo(height - 100); // as a browser does, for there is nothing below
     await settle();
     expect(container.textContent).toContain('Following the end');
