@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.server.conftest import Api
+from tests.server.conftest import Api, Page, ended
 
 HUNDRED = {"field": "--lr", "values": "1..100"}
 
@@ -164,3 +166,42 @@ async def test_values_that_an_option_does_not_take(api: Api, jp_root_dir: Path) 
     unknown = await preview({"rows_path": "rows.csv"})
     (check,) = (check for check in unknown["checks"] if check["code"] == "UnknownColumn")
     assert check["level"] == "warning" and "--learning_rate" in check["message"]
+
+
+async def test_what_earlier_jobs_of_the_script_say(
+    api: Api, open_page: Callable[..., Awaitable[Page]], jp_root_dir: Path
+) -> None:
+    (jp_root_dir / "train.py").write_text("import time\ntime.sleep(1)\n")
+    spec = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json["spec"] | {"torchrun": None}
+
+    def named(name: str) -> dict[str, Any]:
+        log_dirs = [str(jp_root_dir / "runs" / name)]
+        return {
+            **spec,
+            "name": name,
+            "args": ["--lr", "0.1", "--out", f"runs/{name}"],
+            "tensorboard": {"log_dirs": log_dirs},
+        }
+
+    page = await open_page("stream")
+    job = (await api("POST", "jobs", body={"spec": named("digits"), "request_id": "request-1"})).json
+    assert (await ended(page, job["id"]))["phase"] == "Succeeded"
+
+    async def hints(values: str, at_a_time: int = 1, **changes: Any) -> dict[str, str]:
+        sweep = {"fields": [{"field": "--lr", "values": values}], "at_a_time": at_a_time}
+        form = {"spec": {**named("more"), **changes}, "path": "train.py", "sweep": sweep}
+        preview = await api("POST", "launch", "sweep", body=form)
+        return {check["code"]: check["message"] for check in preview.json["checks"] if check["level"] == "hint"}
+
+    found = await hints("0.2, 0.1")
+    assert found["TriedBefore"] == "more-2 has the arguments of digits, which succeeded."
+    assert re.fullmatch(
+        r"digits took \d+ s; if each of the 2 jobs takes as long, the sweep takes about \d+ s\.", found["SweepTime"]
+    )
+    assert set(await hints("0.2, 0.3", at_a_time=2)) == {"SweepTime"}
+    # a job of another size tells nothing about the time
+    assert set(await hints("0.2, 0.1", replica_specs=[{"replicas": 2}])) == {"TriedBefore"}
+    # the record of a deleted job is as good
+    await api("DELETE", "jobs", job["id"])
+    await page.until(type="delta", removed_jobs=[job["id"]])
+    assert "TriedBefore" in await hints("0.1, 0.2")

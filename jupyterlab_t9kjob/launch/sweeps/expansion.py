@@ -21,6 +21,7 @@ from ...jobs.sweeps.service import demand_turns
 from ..entrypoint_reader import Reader
 from ..model import ScriptOption
 from .combinations import Row, drawn, grid, number_of_combinations
+from .earlier import earlier_hints
 from .fields import field_of, option_named, set_fields
 from .hints import hints
 from .model import ExpandSweep, Sweep, SweepJob, SweepPreview
@@ -188,7 +189,8 @@ class Sweeps:
             first, last = chosen[0].name, chosen[-1].name
             message = _("The names {first} to {last} are free.", first=first, last=last)
             found.append(Check(level="passed", code="NamesFree", message=message))
-        return found + hints(request, chosen, options) + _same_directories(chosen) + _repeated(chosen)
+        found += hints(request, chosen, options) + _same_directories(chosen) + _repeated(chosen)
+        return found + await earlier_hints(self._jobs, request, chosen)
 
     async def _taken_names(self, request: ExpandSweep, sweep_id: str | None) -> set[str]:
         """Return the names of other jobs, which the sweep can't use."""

@@ -1,0 +1,102 @@
+"""Hints from earlier jobs of a sweep's script: arguments that were tried already, and how long a job took."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from ...core.checks import Check
+from ...core.errors import NotFound
+from ...core.job import Job
+from ...core.spec import JobSpec
+from ...core.texts.wording import duration
+from ...core.translation import _, _n, listing
+from ...jobs.query import Query
+from ...jobs.service import JobService
+from .model import ExpandSweep, SweepJob
+
+MOST_READ: Final = 50
+MOST_NAMED: Final = 3
+
+
+async def earlier_hints(jobs: JobService, request: ExpandSweep, chosen: Sequence[SweepJob]) -> list[Check]:
+    """Return hints from jobs of the same script that succeeded; none if there is no such job.
+
+    Parameters
+    ----------
+    jobs
+        All jobs; the records of deleted ones are read, too.
+    request
+        The sweep.
+    chosen
+        The jobs that it creates.
+    """
+    earlier = await _succeeded(jobs, request.path)
+    return [*_tried(chosen, earlier), *_time(request, chosen, earlier)]
+
+
+async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
+    """Return the latest jobs of a script that succeeded, newest first."""
+    if path is None:
+        return []
+    query = Query(phases=frozenset({"Succeeded"}), deleted=True)
+    same = [job.id for job in await jobs.jobs(query) if job.entrypoint_path == path]
+    found = []
+    for ident in same[:MOST_READ]:
+        try:
+            found.append(await jobs.job(ident))
+        except NotFound:
+            continue  # Somebody has removed it since.
+    return found
+
+
+def _tried(chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
+    """Return a hint if earlier jobs had the arguments of jobs of the sweep."""
+    found = {job.name: like.name for job in chosen if (like := _like(job.spec, earlier)) is not None}
+    if not found:
+        return []
+    message = _n(
+        "{jobs} has the arguments of {earlier}, which succeeded.",
+        "{jobs} have the arguments of {earlier}, which succeeded.",
+        len(found),
+        jobs=listing(list(found), MOST_NAMED),
+        earlier=listing(list(dict.fromkeys(found.values())), MOST_NAMED),
+    )
+    hint = _("Leave out what you do not need again.")
+    return [Check(level="hint", code="TriedBefore", message=message, hint=hint, field="/sweep/fields")]
+
+
+def _like(spec: JobSpec, earlier: Sequence[Job]) -> Job | None:
+    return next((job for job in earlier if _same_arguments(spec, job.spec)), None)
+
+
+def _same_arguments(one: JobSpec, other: JobSpec) -> bool:
+    """Return True if two jobs have the same arguments, apart from their own names in them, as in `runs/NAME`."""
+    return len(one.args) == len(other.args) and all(
+        here == there or here.split(one.name) == there.split(other.name)
+        for here, there in zip(one.args, other.args, strict=True)
+    )
+
+
+def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
+    """Return a hint on how long the sweep takes, from the latest job of the same size on the same engine."""
+    size = _size(request.spec)
+    last = next((job for job in earlier if job.engine == request.engine and _size(job.spec) == size), None)
+    if last is None or last.ran_seconds < 1:
+        return []
+    turns = math.ceil(len(chosen) / request.sweep.at_a_time)
+    message = _n(
+        "{name} took {time}; if the job takes as long, the sweep takes about {total}.",
+        "{name} took {time}; if each of the {n} jobs takes as long, the sweep takes about {total}.",
+        len(chosen),
+        name=last.name,
+        time=duration(last.ran_seconds),
+        total=duration(turns * last.ran_seconds),
+    )
+    return [Check(level="hint", code="SweepTime", message=message)]
+
+
+def _size(spec: JobSpec) -> tuple[int, object]:
+    """Return the number of replicas, and of processes in each."""
+    return spec.total_replicas, spec.torchrun.proc_per_node if spec.torchrun is not None else None
