@@ -13,6 +13,8 @@ from ....core.translation import Text, _
 from .errors import BrokenOff, Unreachable, timed_out
 
 _DEEPEST = 20
+_CLOSED = (ssl.SSLEOFError, ssl.SSLZeroReturnError)
+"""The other side closed the connection during the handshake; Debian 12's Python 3.11.2 raises the second."""
 
 
 def unreachable(error: Exception, host: str) -> Unreachable:
@@ -62,7 +64,7 @@ def _sentence(error: Exception, host: str) -> Text:
         return _(
             "The certificate of the cluster at {host} is not trusted: {error}.", host=host, error=cause.verify_message
         )
-    if isinstance(cause, ssl.SSLEOFError):
+    if isinstance(cause, _CLOSED):
         return _("The cluster at {host} can't be reached: The connection was closed.", host=host)
     if isinstance(cause, ssl.SSLError):  # Its errno is not one of the system's.
         if not cause.reason:
@@ -82,7 +84,7 @@ def _code(error: Exception) -> StaleCode:
     if isinstance(error, httpx.ProxyError):
         return "ProxyFailed"
     cause = _first_cause(error)
-    if isinstance(cause, ssl.SSLError) and not isinstance(cause, ssl.SSLEOFError):
+    if isinstance(cause, ssl.SSLError) and not isinstance(cause, _CLOSED):
         return "Untrusted"
     return "NameUnknown" if isinstance(cause, socket.gaierror) else "Unreachable"
 
