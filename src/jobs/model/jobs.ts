@@ -217,11 +217,9 @@ export class Jobs implements IJobsModel {
         setServerTime(message.time);
         this._take(message);
         this._notices.take(message);
-        message.removed_jobs.forEach(id => {
-          this._jobs.delete(id);
-          this._pending.onRemoved(id);
-        });
+        message.removed_jobs.forEach(id => this._jobs.delete(id));
         if (message.removed_jobs.length) {
+          this._pending.onRemoved(message.removed_jobs);
           this.deleted.refresh();
         }
         this._tensorboards = merge(

@@ -56,9 +56,9 @@ export class PendingActions {
     }
   }
 
-  /** Forget the action of a job that has left the list: its record may still be there, with actions of its own. */
-  onRemoved(id: string): void {
-    this._pending.delete(id);
+  /** Forget the actions of jobs that have left the list: their records may still be there, with actions of their own. */
+  onRemoved(ids: readonly string[]): void {
+    ids.forEach(id => this._pending.delete(id));
   }
 
   /** Return the job with the action that is pending in this page; the server may not know it yet. */
