@@ -54,7 +54,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes
+from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes, building_images
 from tests.kubernetes.paper import Paper
 from tests.local.lab import Lab
 from tests.server.conftest import EXTENSIONS, api, open_page  # noqa: F401
@@ -182,7 +182,8 @@ def trainer(cluster: Kube) -> None:
         words = os.environ.get("T9KJOB_TEST_CLUSTER")
         if not words:
             pytest.skip("cluster: it knows no TrainJob, and nothing is named that adds it (T9KJOB_TEST_CLUSTER)")
-        added = subprocess.run([*shlex.split(words), "trainer"], capture_output=True, text=True)
+        with building_images():
+            added = subprocess.run([*shlex.split(words), "trainer"], capture_output=True, text=True)
         assert added.returncode == 0, added.stdout + added.stderr
 
 

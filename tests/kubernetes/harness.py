@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import fnmatch
 import json
 import os
@@ -11,8 +12,10 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -64,6 +67,14 @@ CLUSTER_WIDE = (
     "validatingwebhookconfigurations",
     "volumeattachments",
 )
+
+
+@contextmanager
+def building_images() -> Iterator[None]:
+    """Be the only one on this machine that has the cluster's program build images: it has one folder for that."""
+    with Path(tempfile.gettempdir(), "t9kjob-lab-image.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def files_in(folder: Path, pattern: str = "*") -> list[Path]:

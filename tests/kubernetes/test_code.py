@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import shlex
 import subprocess
-import tempfile
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.harness import Kube, Volume, building_images
 from tests.kubernetes.test_launch import form, small
 from tests.local.lab import Lab
 
@@ -31,8 +29,7 @@ def sync_image(cluster: Kube) -> str:
     if builder is None:
         pytest.skip("cluster: T9KJOB_BUILD_IMAGE is not set")
     name = f"test.local/git-sync:{hashlib.sha256(SYNC.read_bytes()).hexdigest()[:16]}"
-    with Path(tempfile.gettempdir(), "t9kjob-lab-image.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with building_images():
         images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
         if not any(name in (image.get("names") or []) for image in images):
             # With what the git server's image has, whose Debian is there then.

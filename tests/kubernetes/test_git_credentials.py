@@ -7,7 +7,6 @@ a program that takes the place of the stand-in for git-sync in the image, such a
 from __future__ import annotations
 
 import base64
-import fcntl
 import hashlib
 import os
 import shlex
@@ -28,7 +27,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.x509.oid import NameOID
 
 from tests.kubernetes import git_server
-from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.harness import Kube, Volume, building_images
 from tests.kubernetes.test_code import output
 from tests.kubernetes.test_lab_in_a_pod import forwarded
 from tests.kubernetes.test_launch import form, small
@@ -81,8 +80,7 @@ def git_image(cluster: Kube) -> str:
     sync = Path(os.environ.get("T9KJOB_GIT_SYNC", SYNC))
     digest = hashlib.sha256(b"".join([sync.read_bytes(), SERVER.read_bytes(), USERS.encode()])).hexdigest()[:16]
     name = f"test.local/git-server:{digest}"
-    with Path(tempfile.gettempdir(), "t9kjob-lab-image.lock").open("w") as lock, tempfile.TemporaryDirectory() as made:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with building_images(), tempfile.TemporaryDirectory() as made:
         images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
         if any(name in (image.get("names") or []) for image in images):
             return name

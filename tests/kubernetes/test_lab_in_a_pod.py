@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -20,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes, files_in
+from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes, building_images, files_in
 from tests.local.lab import TOKEN, Lab
 from tests.patience import PATIENCE
 
@@ -56,8 +55,7 @@ def lab_image(cluster: Kube) -> str:
     builder = os.environ.get("T9KJOB_BUILD_IMAGE")
     if builder is None:
         pytest.skip("cluster: neither T9KJOB_BUILD_IMAGE nor T9KJOB_TEST_LAB_IMAGE is set")
-    with Path(tempfile.gettempdir(), "t9kjob-lab-image.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with building_images():
         subprocess.run(["make", "-s", "build/lab-newest/.t9kjob"], cwd=ROOT, check=True)
         wheel = next((ROOT / "build" / "dist").glob("*.whl"))
         jupyterlab = f"jupyterlab=={version('jupyterlab')}"
