@@ -10,6 +10,7 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+from threading import Lock
 
 # Debian with Python 3.11 and packages; `USED` is what jobs of the tests import, `QUICK` makes that cheap.
 IMAGE = "test.local/torch:cpu"
@@ -34,6 +35,8 @@ WEBHOOK = "validator.training-operator.kubeflow.org"
 
 CONTAINERD = "/run/t9kjob-cluster/containerd.sock"
 
+starting = Lock()
+
 
 class NotStarted(Exception):
     """The cluster is there to be started, but it or its image is not ready."""
@@ -48,6 +51,11 @@ def find() -> Path | None:
 
 def start(program: Path) -> dict[str, str]:
     """Start it and build the image if it is missing; it stays up. Returns what tests have in their environment."""
+    with starting:
+        return _start(program)
+
+
+def _start(program: Path) -> dict[str, str]:
     began = time.monotonic()
     print("\nStarting the cluster", flush=True)
     said = _ask(program, "up")

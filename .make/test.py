@@ -21,6 +21,8 @@ from report import CI, REPEATED, REPORTS, Count, Result, print_summary, read
 
 # A file is one worker's, which makes once what its tests share.
 PYTEST = "pytest --dist loadfile --no-loadscope-reorder"
+LONG = ("tests/local", "tests/server", "tests/packaging")
+SHORT = ("tests/unit", "tests/kubernetes", "tests/tensorboard")
 
 # The niceness of what runs beside the cluster, whose pods all together weigh as much as two processes.
 BEHIND = 5
@@ -41,6 +43,12 @@ class Step:
     needs_cluster: bool = False
 
 
+def without_cluster(ignored: Iterable[str], report: str) -> str:
+    """Return the command of the tests that need no cluster, apart from those of some folders."""
+    ignores = " ".join(f"--ignore={folder}" for folder in ignored)
+    return f"{PYTEST} -n 2 -m 'not cluster' {ignores} --junitxml={REPORTS / report}"
+
+
 # What several lanes take and would make at the same moment.
 ENVIRONMENTS = Step("environments", "make -s -j2 ui-envs oldest-client")
 
@@ -58,7 +66,7 @@ STEPS = [
     Step("imports", "lint-imports"),
     Step("ruff", "ruff check ."),
     Step("format", "ruff format --check ."),
-    Step("pytest", f"{PYTEST} -n 2 -m 'not cluster' --junitxml={REPORTS}/pytest.xml", "pytest", "pytest.xml", BEHIND),
+    Step("pytest", without_cluster(SHORT, "pytest.xml"), "pytest", "pytest.xml", BEHIND),
     Step(
         "ui",
         "cd tests/ui && jlpm playwright test --project=newest --project=oldest",
@@ -67,10 +75,11 @@ STEPS = [
         BEHIND,
         needs_chromium=True,
     ),
+    Step("unit", without_cluster(LONG, "unit.xml"), "ui", "unit.xml", BEHIND),
     # the cluster that they start stays up
     Step(
         "cluster",
-        f"{PYTEST} -n 3 tests/kubernetes -m 'cluster and not alone' --junitxml={REPORTS}/cluster.xml",
+        f"{PYTEST} -n 4 tests/kubernetes -m 'cluster and not alone' --junitxml={REPORTS}/cluster.xml",
         "cluster",
         "cluster.xml",
         needs_cluster=True,
@@ -268,8 +277,13 @@ def main() -> int:
         find_chromium()  # before two lanes install it
     run = Runner(args.arguments, kubeconfig if only else None, capture=len(steps) > 1)
     first = [[step] for step in steps if not step.lane]
+    program = cluster.find() if first and any(step.needs_cluster for step in steps) else None
     lanes = {name: [step for step in steps if step.lane == name] for name in (step.lane for step in steps) if name}
-    results = run_lanes(first, run, os.cpu_count() or 1) + run_lanes(lanes.values(), run, len(lanes))
+    with ThreadPoolExecutor() as pool:
+        if program:  # The steps that need its image wait for it, and tell what went wrong.
+            pool.submit(cluster.start, program)
+        results = run_lanes(first, run, os.cpu_count() or 1)
+        results += run_lanes(lanes.values(), run, len(lanes))
     seconds = time.monotonic() - started
     return print_summary(results, seconds, cpu_seconds() - used if used else 0)
 
