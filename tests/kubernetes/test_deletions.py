@@ -129,3 +129,20 @@ async def test_the_end_of_one_that_nobody_saw_is_not_known(policy: dict[str, int
             assert (seen.reason.code, seen.reason.hint) == ("DeletedUnseen", hint)
             assert "no lab watched" in seen.reason.sentence
             assert "remove" in seen.actions
+
+
+async def test_the_end_that_a_broken_watch_missed_is_not_known(tmp_path: Path) -> None:
+    """A laptop slept: the versions since its last event are forgotten, and the new list lacks the job."""
+    async with FakeCluster() as server:
+        server.items[JOBS] = [running()]
+        async with kubeflow(server, tmp_path) as engine:
+            await server.watched(3)
+            server.instead[ONE] = refuse(403, "Forbidden", "pytorchjobs is forbidden")
+            with pytest.raises(JobError):
+                await engine.act("one", "delete")  # Now it has a record.
+            server.items[JOBS] = []
+            expired = {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old", "metadata": {}}
+            await server.tell(JOBS, "ERROR", expired)
+            seen = await until_deleted(engine)
+            assert (seen.phase, seen.ended_by, seen.ended_at) == ("Unknown", None, None)
+            assert seen.reason is not None and seen.reason.code == "DeletedUnseen"

@@ -45,7 +45,7 @@ class Sink(Protocol):
             The job's object.
         """
 
-    def job_gone(self, namespace: str, uid: str) -> None:
+    def job_gone(self, namespace: str, uid: str, *, seen: bool = True) -> None:
         """Receive the end of a job's object.
 
         Parameters
@@ -54,6 +54,8 @@ class Sink(Protocol):
             Namespace of the job.
         uid
             Uid of the job's object.
+        seen
+            False if the deletion was missed, and changes before it may have been missed, too.
         """
 
     def is_mine(self, uid: str) -> bool:
@@ -241,8 +243,9 @@ class NamespaceWatch:
             self._claim(sink, after)
             sink.job_changed(self.name, after)
         elif before is not None:
-            self._names.forget(before["metadata"]["uid"])
-            sink.job_gone(self.name, before["metadata"]["uid"])
+            uid, watch = before["metadata"]["uid"], self.jobs.get(sink.kind.engine)
+            self._names.forget(uid)
+            sink.job_gone(self.name, uid, seen=watch is None or not watch.relisted)
 
     def _pod_changed(self, before: Json | None, after: Json | None) -> None:
         self._notify_of_pods()

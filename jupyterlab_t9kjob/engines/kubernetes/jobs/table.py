@@ -277,11 +277,11 @@ class JobTable:
         """Add or update a job. The parameters are those of `Sink.job_changed`."""
         self.note(namespace, manifest)
 
-    def job_gone(self, namespace: str, uid: str) -> None:
+    def job_gone(self, namespace: str, uid: str, *, seen: bool = True) -> None:
         """Record that a job's object no longer exists. The parameters are those of `Sink.job_gone`."""
         job = self.jobs.get(uid)
         if job is not None and job.namespace == namespace:
-            self._lost(job, now=time.time())
+            self._lost(job, now=time.time() if seen else None)
 
     def is_mine(self, uid: str) -> bool:
         """Return True if the user of this lab has submitted a job."""

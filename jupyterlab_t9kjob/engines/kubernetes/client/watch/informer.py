@@ -93,6 +93,8 @@ class Informer:
         Why changes may have been missed; None while the watch is open.
     known
         True if the list has been read at least once.
+    relisted
+        True while deletions are reported that no watch saw: a list has been read anew, and lacks these objects.
     """
 
     def __init__(
@@ -110,7 +112,7 @@ class Informer:
         self.objects: dict[str, Json] = {}
         self.stale_since: float | None = None
         self.error: ApiError | Unreachable | None = None
-        self.known = False
+        self.known = self.relisted = False
         self._api = api
         self._path = path
         self._params = dict(params or {})
@@ -122,13 +124,10 @@ class Informer:
         self._probe = Probe(api, path, self._params)
         self._version: str | None = None
         self._oldest = "0"
-        self._streaming = False
-        self._listing = False
+        self._streaming = self._listing = False
         self._heard_at = time.time()
         self._backoff = Backoff()
-        self._silent = 0
-        self._broken = 0
-        self._events = 0
+        self._silent = self._broken = self._events = 0
         self._listed = asyncio.Event()
         self._hurry = asyncio.Event()
         self._end: Callable[[], None] = lambda: None
@@ -249,8 +248,10 @@ class Informer:
 
     def _take_list(self, found: set[str], version: str) -> None:
         """Complete a list: objects that were not in it are gone."""
+        self.relisted = True
         for uid in self.objects.keys() - found:
             self._put(uid, None)
+        self.relisted = False
         self._version = version
         self._heard_at = time.time()
         self.known = True
