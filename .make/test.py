@@ -44,7 +44,15 @@ class Step:
 
 
 def without_cluster(ignored: Iterable[str], report: str) -> str:
-    """Return the command of the tests that need no cluster, apart from those of some folders."""
+    """Return the command of the tests that need no cluster, apart from those of some folders.
+
+    Parameters
+    ----------
+    ignored
+        The folders.
+    report
+        Name of the report's file.
+    """
     ignores = " ".join(f"--ignore={folder}" for folder in ignored)
     return f"{PYTEST} -n 2 -m 'not cluster' {ignores} --junitxml={REPORTS / report}"
 

@@ -391,7 +391,7 @@ describe('LogView', () => {
       box.scrollTop = top;
       fireEvent.scroll(box);
     };
-    const probe = container.querySelector('.jp-t9k-LogLines-probe')!;
+    const [probe] = container.getElementsByClassName('jp-t9k-LogLines-probe');
     probe.getBoundingClientRect = () =>
       ({ left: 0, right: 70, width: 70, height: 18 }) as DOMRect;
     act(() => FakeResizeObserver.all.forEach(tell => tell()));
