@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,7 @@ from .model import ExpandSweep, SweepJob
 
 MOST_READ: Final = 50
 MOST_NAMED: Final = 3
+_OPTION: Final = re.compile(r"--?[A-Za-z_]")
 
 
 async def earlier_hints(jobs: JobService, request: ExpandSweep, chosen: Sequence[SweepJob]) -> list[Check]:
@@ -68,15 +70,21 @@ def _tried(chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
 
 
 def _like(spec: JobSpec, earlier: Sequence[Job]) -> Job | None:
-    return next((job for job in earlier if _same_arguments(spec, job.spec)), None)
+    wanted = _arguments(spec)
+    return next((job for job in earlier if _arguments(job.spec) == wanted), None)
 
 
-def _same_arguments(one: JobSpec, other: JobSpec) -> bool:
-    """Return True if two jobs have the same arguments, apart from their own names in them, as in `runs/NAME`."""
-    return len(one.args) == len(other.args) and all(
-        here == there or here.split(one.name) == there.split(other.name)
-        for here, there in zip(one.args, other.args, strict=True)
-    )
+def _arguments(spec: JobSpec) -> list[list[str]]:
+    """Return the arguments with their options in a fixed order, and without the job's own name in paths.
+
+    What follows an option stays with it: whether that is its value is not known here.
+    """
+    groups: list[list[str]] = [[]]
+    for argument in spec.args:
+        if _OPTION.match(argument):
+            groups.append([])
+        groups[-1].append("/".join("" if part == spec.name else part for part in argument.split("/")))
+    return [groups[0], *sorted(groups[1:])]
 
 
 def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
