@@ -21,6 +21,7 @@ from report import CI, REPEATED, REPORTS, Count, Result, print_summary, read
 
 # A file is one worker's, which makes once what its tests share.
 PYTEST = "pytest --dist loadfile --no-loadscope-reorder"
+# A folder that stands in neither is run by both of their steps.
 LONG = ("tests/local", "tests/server", "tests/packaging")
 SHORT = ("tests/unit", "tests/kubernetes", "tests/tensorboard")
 

@@ -55,7 +55,8 @@ async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
 
 def _tried(chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
     """Return a hint if earlier jobs had the arguments of jobs of the sweep."""
-    found = {job.name: like.name for job in chosen if (like := _like(job.spec, earlier)) is not None}
+    names = {_arguments(job.spec): job.name for job in reversed(earlier)}  # The newest one of equal ones.
+    found = {job.name: name for job in chosen if (name := names.get(_arguments(job.spec))) is not None}
     if not found:
         return []
     message = _n(
@@ -69,12 +70,7 @@ def _tried(chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
     return [Check(level="hint", code="TriedBefore", message=message, hint=hint, field="/sweep/fields")]
 
 
-def _like(spec: JobSpec, earlier: Sequence[Job]) -> Job | None:
-    wanted = _arguments(spec)
-    return next((job for job in earlier if _arguments(job.spec) == wanted), None)
-
-
-def _arguments(spec: JobSpec) -> list[list[str]]:
+def _arguments(spec: JobSpec) -> tuple[tuple[str, ...], ...]:
     """Return the arguments with their options in a fixed order, and without the job's own name in paths.
 
     What follows an option stays with it: whether that is its value is not known here.
@@ -84,7 +80,7 @@ def _arguments(spec: JobSpec) -> list[list[str]]:
         if _OPTION.match(argument):
             groups.append([])
         groups[-1].append("/".join("" if part == spec.name else part for part in argument.split("/")))
-    return [groups[0], *sorted(groups[1:])]
+    return tuple(map(tuple, [groups[0], *sorted(groups[1:])]))
 
 
 def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:

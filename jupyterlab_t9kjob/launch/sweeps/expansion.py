@@ -60,8 +60,10 @@ class Sweeps:
         except JobError as problem:
             return self._failed(problem)
         checks = await self._checks(request, jobs, options)
-        chosen = sum(not job.left_out for job in jobs)
-        summary = _summary(chosen, request.sweep.at_a_time)
+        chosen = [job for job in jobs if not job.left_out]
+        if chosen:
+            checks += await earlier_hints(self._jobs, request, chosen)
+        summary = _summary(len(chosen), request.sweep.at_a_time)
         return SweepPreview(fields=fields, jobs=jobs, total=total, limit=self._limit, summary=summary, checks=checks)
 
     async def specs(self, request: ExpandSweep, sweep_id: str) -> list[JobSpec]:
@@ -189,8 +191,7 @@ class Sweeps:
             first, last = chosen[0].name, chosen[-1].name
             message = _("The names {first} to {last} are free.", first=first, last=last)
             found.append(Check(level="passed", code="NamesFree", message=message))
-        found += hints(request, chosen, options) + _same_directories(chosen) + _repeated(chosen)
-        return found + await earlier_hints(self._jobs, request, chosen)
+        return found + hints(request, chosen, options) + _same_directories(chosen) + _repeated(chosen)
 
     async def _taken_names(self, request: ExpandSweep, sweep_id: str | None) -> set[str]:
         """Return the names of other jobs, which the sweep can't use."""
