@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jupyterlab_t9kjob.core.manifests import parse, render
+from jupyterlab_t9kjob.core.spec import Device, JobSpec
 from jupyterlab_t9kjob.engines.kubernetes.objects.indexed_job import IndexedJob
 from jupyterlab_t9kjob.engines.kubernetes.objects.jobset.jobset import JobSet
 from jupyterlab_t9kjob.engines.kubernetes.objects.kinds import JobKind
@@ -25,3 +26,25 @@ from tests.unit.manifests.strategies import specs
 def test_the_object_says_what_the_spec_says(kind: JobKind, data: st.DataObject) -> None:
     manifest = json.loads(json.dumps(render(data.draw(specs(kind.manifests)), kind.manifests)))
     assert devices_in(kind, manifest, kind.replicas(manifest, [])) == size_of(parse(manifest).spec).devices
+
+
+@pytest.mark.parametrize("kind", [T9k(), Kubeflow()], ids=lambda kind: kind.engine)
+def test_an_elastic_job_has_the_replicas_that_it_expects(kind: JobKind) -> None:
+    spec = JobSpec.model_validate(
+        {
+            "name": "elastic",
+            "entrypoint": {"kind": "script", "value": "/w/train.py"},
+            "runtime": {"image": "torch:1"},
+            "replica_specs": [{"replicas": 1, "resources": {"device": {"name": "nvidia.com/gpu", "count": 2}}}],
+            "torchrun": {"proc_per_node": 2},
+            "elastic": {"min": 1, "max": 4, "expected": 3},
+        }
+    )
+    manifest = json.loads(json.dumps(render(spec, kind.manifests)))
+    size = size_of(parse(manifest).spec)
+    assert size.replicas == len(kind.replicas(manifest, [])) == 3
+    assert (
+        devices_in(kind, manifest, kind.replicas(manifest, []))
+        == size.devices
+        == Device(name="nvidia.com/gpu", count=6)
+    )

@@ -155,6 +155,8 @@ class T9k:
             task = next((task for task in tasks if _same(text(task, "type"), kind)), {})
             slots = _slots(_replicas_of(task), [pod for pod in pods if _same(_label(pod, _TYPE_LABEL), kind)], pods)
             wanted = whole(group, "replicas")
+            if elastic and len(groups) == 1:
+                wanted = whole(part(manifest, "spec", "elastic"), "expectedReplicas") or wanted
             indexes = set(range(min(1 if wanted is None else wanted, MOST_REPLICAS)))
             if elastic and slots:
                 indexes = {index for index, slot in slots.items() if slot.pods or slot.said != "Deleted"}

@@ -11,7 +11,7 @@ from ....core.manifests import KINDS
 from ....core.manifests.entrypoints import program_of
 from ....core.manifests.kinds.pod_template import quantity, training_container
 from ....core.manifests.kinds.template_reader import device_of
-from ....core.spec import Device, JobSpec
+from ....core.spec import Device, JobSpec, ReplicaSpec
 from ....core.translation import Text, _, _n
 from ..client.api import Json
 from ..objects.kinds import JobKind, ReplicaView
@@ -43,7 +43,7 @@ class Size:
 
 def size_of(spec: JobSpec) -> Size:
     """Return the size of a job."""
-    return Size(spec.total_replicas, _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
+    return Size(_replicas_of(spec), _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
 
 
 def size_text(spec: JobSpec, namespace: str) -> Text:
@@ -56,12 +56,22 @@ def size_text(spec: JobSpec, namespace: str) -> Text:
     namespace
         Namespace of the job.
     """
-    replicas = _n("{n} replica", "{n} replicas", spec.total_replicas)
+    replicas = _n("{n} replica", "{n} replicas", _replicas_of(spec))
     total = _processes_of(spec)
     if total is None or spec.torchrun is None:
         return _("{replicas} in {namespace}", replicas=replicas, namespace=namespace)
     each = _n("{n} process", "{n} processes", total // spec.total_replicas)
     return _("{replicas} × {processes} in {namespace}", replicas=replicas, processes=each, namespace=namespace)
+
+
+def _replicas_of(spec: JobSpec) -> int:
+    return sum(_asked_for(spec, group) for group in spec.replica_specs)
+
+
+def _asked_for(spec: JobSpec, group: ReplicaSpec) -> int:
+    """Return the replicas of a group at the job's start; how several groups share an expected number is not known."""
+    expected = spec.elastic.expected if spec.elastic is not None and len(spec.replica_specs) == 1 else None
+    return expected or group.replicas
 
 
 def _processes_of(spec: JobSpec) -> int | None:
@@ -78,7 +88,7 @@ def _processes_of(spec: JobSpec) -> int | None:
 
 
 def _devices_of(spec: JobSpec) -> Device | None:
-    return _sum((group.resources.device, group.replicas) for group in spec.replica_specs)
+    return _sum((group.resources.device, _asked_for(spec, group)) for group in spec.replica_specs)
 
 
 def devices_in(kind: JobKind, manifest: Json, replicas: Sequence[ReplicaView]) -> Device | None:
