@@ -54,7 +54,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes, building_images
+from tests.kubernetes.harness import ControllerProcess, Kube, Volume, Volumes
+from tests.kubernetes.images import building_images
 from tests.kubernetes.paper import Paper
 from tests.local.lab import Lab
 from tests.server.conftest import EXTENSIONS, api, open_page  # noqa: F401

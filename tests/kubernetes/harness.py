@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import fnmatch
 import json
 import os
@@ -12,10 +11,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -67,14 +64,6 @@ CLUSTER_WIDE = (
     "validatingwebhookconfigurations",
     "volumeattachments",
 )
-
-
-@contextmanager
-def building_images() -> Iterator[None]:
-    """Be the only one on this machine that has the cluster's program build images: it has one folder for that."""
-    with Path(tempfile.gettempdir(), "t9kjob-lab-image.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def files_in(folder: Path, pattern: str = "*") -> list[Path]:

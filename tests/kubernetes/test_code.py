@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import shlex
 import subprocess
 import uuid
 from collections.abc import Callable
@@ -13,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests.kubernetes.harness import Kube, Volume, building_images
+from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.images import build_once, need_builder
 from tests.kubernetes.test_launch import form, small
 from tests.local.lab import Lab
 
@@ -25,17 +24,9 @@ SCRIPT = "import os, helper\nprint(helper.WORD, os.path.dirname(os.path.realpath
 @pytest.fixture(scope="module")
 def sync_image(cluster: Kube) -> str:
     """Build an image with git and the stand-in for git-sync, unless there is one with the same."""
-    builder = os.environ.get("T9KJOB_BUILD_IMAGE")
-    if builder is None:
-        pytest.skip("cluster: T9KJOB_BUILD_IMAGE is not set")
+    need_builder()
     name = f"test.local/git-sync:{hashlib.sha256(SYNC.read_bytes()).hexdigest()[:16]}"
-    with building_images():
-        images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
-        if not any(name in (image.get("names") or []) for image in images):
-            # With what the git server's image has, whose Debian is there then.
-            parts = ["--apt", "openssh-server", "--copy", f"{SYNC}:/git-sync"]
-            subprocess.run([*shlex.split(builder), name, *parts], check=True)
-    return name
+    return build_once(cluster, name, lambda _folder: ["--copy", f"{SYNC}:/git-sync"])
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -27,7 +25,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.x509.oid import NameOID
 
 from tests.kubernetes import git_server
-from tests.kubernetes.harness import Kube, Volume, building_images
+from tests.kubernetes.harness import Kube, Volume
+from tests.kubernetes.images import build_once, need_builder
 from tests.kubernetes.test_code import output
 from tests.kubernetes.test_lab_in_a_pod import forwarded
 from tests.kubernetes.test_launch import form, small
@@ -74,24 +73,20 @@ def ssh_key() -> Key:
 @pytest.fixture(scope="module")
 def git_image(cluster: Kube) -> str:
     """Build an image with git, OpenSSH, the server and the stand-in for git-sync, unless there is one with the same."""
-    builder = os.environ.get("T9KJOB_BUILD_IMAGE")
-    if builder is None:
-        pytest.skip("cluster: T9KJOB_BUILD_IMAGE is not set")
+    need_builder()
     sync = Path(os.environ.get("T9KJOB_GIT_SYNC", SYNC))
     digest = hashlib.sha256(b"".join([sync.read_bytes(), SERVER.read_bytes(), USERS.encode()])).hexdigest()[:16]
-    name = f"test.local/git-server:{digest}"
-    with building_images(), tempfile.TemporaryDirectory() as made:
-        images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
-        if any(name in (image.get("names") or []) for image in images):
-            return name
-        authority().cert_pem.write_to_path(f"{made}/ca.pem")
-        users = Path(made, "passwd")
+
+    def content(folder: Path) -> list[str]:
+        certificates, users = folder / "ca.pem", folder / "passwd"
+        authority().cert_pem.write_to_path(str(certificates))
         users.write_text(USERS)
         users.chmod(0o666)  # As in git-sync's image: --add-user adds the user that it runs as.
-        copies = [f"{sync}:/git-sync", f"{SERVER}:/git_server.py", f"{users}:/etc/passwd"]
-        copies.append(f"{made}/ca.pem:/etc/ssl/certs/ca-certificates.crt")
-        subprocess.run([*shlex.split(builder), name, "--apt", "openssh-server", "--copy", *copies], check=True)
-    return name
+        places = {sync: "git-sync", SERVER: "git_server.py", users: "etc/passwd"}
+        places[certificates] = "etc/ssl/certs/ca-certificates.crt"
+        return ["--copy", *(f"{here}:/{there}" for here, there in places.items())]
+
+    return build_once(cluster, f"test.local/git-server:{digest}", content)
 
 
 def secret(kube: Kube, name: str, **values: str) -> None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shlex
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +17,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes, building_images, files_in
+from tests.kubernetes.harness import ROOT, STORAGE_CLASS, Kube, Volume, Volumes, files_in
+from tests.kubernetes.images import build_once, building_images, need_builder
 from tests.local.lab import TOKEN, Lab
 from tests.patience import PATIENCE
 
@@ -52,23 +51,19 @@ def lab_image(cluster: Kube) -> str:
     """Build an image with the wheel, from the environment that has it, unless there is one with the same."""
     if named := os.environ.get("T9KJOB_TEST_LAB_IMAGE"):
         return named
-    builder = os.environ.get("T9KJOB_BUILD_IMAGE")
-    if builder is None:
-        pytest.skip("cluster: neither T9KJOB_BUILD_IMAGE nor T9KJOB_TEST_LAB_IMAGE is set")
-    with building_images():
+    need_builder()
+    with building_images():  # which makes one of several workers make it
         subprocess.run(["make", "-s", "build/lab-newest/.t9kjob"], cwd=ROOT, check=True)
-        wheel = next((ROOT / "build" / "dist").glob("*.whl"))
-        jupyterlab = f"jupyterlab=={version('jupyterlab')}"
-        digest = hashlib.sha256(wheel.read_bytes() + jupyterlab.encode()).hexdigest()
-        name = f"test.local/lab:{digest[:16]}"
-        images = [image for node in cluster.list("nodes") for image in node["status"].get("images", [])]
-        if not any(name in (image.get("names") or []) for image in images):
-            with tempfile.TemporaryDirectory(dir=ROOT / "build") as folder:
-                content = ["--pip", jupyterlab, f"{wheel}[kubernetes,tensorboard]"]
-                if sys.version_info[:2] == (3, 11):  # the image's: pip need not do again what it has done
-                    content = ["--copy", *installed(Path(folder))]
-                subprocess.run([*shlex.split(builder), name, "--apt", "openssh-server", *content], check=True)
-    return name
+    wheel = next((ROOT / "build" / "dist").glob("*.whl"))
+    jupyterlab = f"jupyterlab=={version('jupyterlab')}"
+    digest = hashlib.sha256(wheel.read_bytes() + jupyterlab.encode()).hexdigest()
+
+    def content(folder: Path) -> list[str]:
+        if sys.version_info[:2] == (3, 11):  # the image's: pip need not do again what it has done
+            return ["--copy", *installed(folder)]
+        return ["--pip", jupyterlab, f"{wheel}[kubernetes,tensorboard]"]
+
+    return build_once(cluster, f"test.local/lab:{digest[:16]}", content)
 
 
 def installed(folder: Path) -> list[str]:
