@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The front end is built by its own rule.
 export SKIP_JUPYTER_BUILDER := 1
 
-ENVIRONMENT = $(PYTHON) .make/environment.py $(VENV) --torch "$(TORCH)"
+ENVIRONMENT = $(PYTHON) .make/environment.py --torch "$(TORCH)" $(VENV)
 FRONTEND := $(shell find src style jupyterlab_t9kjob/schema -type f) package.json tsconfig.json
 PACKAGE := $(shell find jupyterlab_t9kjob -type f -not -path '*/labextension/*' -not -name '*.pyc' \
 	-not -name '*.mo' -not -path '*/LC_MESSAGES/*.json')
@@ -28,8 +28,12 @@ lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are
 
 install: $(VENV)/.t9kjob-installed ## Install into the environment what `make lab` starts
 
-test: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.yarn-state.yml ## Run every check and test (ONLY="pytest jest" runs some, cluster and cluster-alone are two, ARGS=… are passed on)
+test: $(VENV)/bin/python ## Run every check and test (ONLY="pytest jest" runs some, cluster and cluster-alone are two, ARGS=… are passed on)
 	@$(BIN)/python .make/test.py --only "$(ONLY)" -- $(ARGS)
+
+# What the checks need in the checkout: one core installs while the other compiles.
+.PHONY: ready
+ready: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.yarn-state.yml
 
 lint: ## Run the linters and type checkers
 	@$(MAKE) --no-print-directory test ONLY="ruff format mypy imports eslint tsc types"
@@ -84,6 +88,9 @@ help:
 	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/  make \1\t\2/p' Makefile | expand -t 16
 
 # -- the environment -------------------------------------------------------------------------------------------------
+
+$(VENV)/bin/python:
+	@$(ENVIRONMENT)
 
 $(VENV)/.t9kjob-lab: pyproject.toml .make/environment.py
 	@$(ENVIRONMENT) examples,kubernetes,stacks,build

@@ -12,6 +12,10 @@ import time
 from pathlib import Path
 from threading import Lock
 
+# All images have the same Debian, which the program keeps: it takes longer to make than all the rest.
+DEBIAN = ["--apt", "openssh-server"]
+PLAIN = "test.local/debian:12"
+
 # Debian with Python 3.11 and packages; `USED` is what jobs of the tests import, `QUICK` makes that cheap.
 IMAGE = "test.local/torch:cpu"
 REQUIREMENTS = ["torch==2.13.0", "tensorboard", "numpy", "scikit-learn"]
@@ -19,8 +23,6 @@ USED = """
 import sklearn.datasets, torch, torch.distributed.nn, torch.distributed.run, torch.utils.data, torch.utils.tensorboard
 """
 QUICK = Path("tests/local/spared/quick_torch.py")
-# What Debian has in all images: another choice would make another Debian.
-DEBIAN = ["--apt", "openssh-server"]
 
 # With the wheel, made by the tests; each has some hundred megabytes, and so many stay.
 LABS = "test.local/lab:"
@@ -47,6 +49,14 @@ def find() -> Path | None:
     folder = Path(os.environ.get("T9KJOB_CLUSTER", "../shared/cluster")).resolve()
     program = folder / "cluster"
     return program if program.is_file() and os.geteuid() == 0 else None
+
+
+def prepare(program: Path) -> None:
+    """Start it and make what its images begin with, which needs nothing of the environment. `start` does the rest."""
+    with starting:
+        _ask(program, "up")
+        if PLAIN not in _images():
+            _ask(program, "image", PLAIN, *DEBIAN)
 
 
 def start(program: Path) -> dict[str, str]:

@@ -55,13 +55,15 @@ def has_node() -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("env", type=Path)
-    parser.add_argument("extras")
+    parser.add_argument("extras", nargs="?", help="without them, nothing is installed")
     parser.add_argument("--torch", required=True, help="what to install where there is no torch")
     args = parser.parse_args()
 
     python = args.env / "bin" / "python"
     if not python.exists():
         create(args.env)
+    if not args.extras:
+        return
 
     def pip(*arguments: str) -> None:
         if subprocess.run([str(python), "-m", "pip", "install", "--quiet", *arguments]).returncode:

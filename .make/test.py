@@ -5,19 +5,18 @@ What only computes runs first, one step a core. The others mostly wait, so they 
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from threading import Lock
 
+import chromium
 import cluster
-from report import CI, REPEATED, REPORTS, Count, Result, print_summary, read
+from report import REPEATED, REPORTS, Count, Result, print_summary, read
 
 # A file is one worker's, which makes once what its tests share.
 PYTEST = "pytest --dist loadfile --no-loadscope-reorder"
@@ -57,6 +56,9 @@ def without_cluster(ignored: Iterable[str], report: str) -> str:
     ignores = " ".join(f"--ignore={folder}" for folder in ignored)
     return f"{PYTEST} -n 2 -m 'not cluster' {ignores} --junitxml={REPORTS / report}"
 
+
+# Its output is what the user waits for, so it is not held back.
+READY = Step("ready", "make --no-print-directory -j2 ready")
 
 # What several lanes take and would make at the same moment.
 ENVIRONMENTS = Step("environments", "make -s -j2 ui-envs oldest-client")
@@ -111,7 +113,6 @@ STEPS = [
 ]
 
 printing = Lock()
-installing = Lock()
 
 
 class Lacking(Exception):
@@ -183,13 +184,13 @@ class Runner:
         environment = dict(os.environ)
         environment.pop("PYTHONDONTWRITEBYTECODE", None)  # each of the many servers would compile the package
         if step.needs_chromium:
-            chromium = find_chromium()
-            if chromium is None:
+            browser = chromium.find()
+            if browser is None:
                 raise Lacking(
                     "no Chromium: `sudo apt-get install chromium-headless-shell` (or `chromium`),"
                     " or CHROMIUM=/path/to/a/browser"
                 )
-            environment["CHROMIUM"] = chromium
+            environment["CHROMIUM"] = browser
         if step.needs_cluster and (program := cluster.find()):
             try:
                 environment |= cluster.start(program)
@@ -222,34 +223,6 @@ def run_lanes(lanes: Iterable[list[Step]], run: Callable[[Step], Result], width:
         return [result for results in done for result in results]
 
 
-def find_chromium() -> str | None:
-    """Find Chromium, or install Debian's where that is possible; a run tries that once.
-
-    The headless shell is the same engine without the browser's own windows: a page costs it three fifths of the CPU.
-    Where Debian has no such package, its whole browser is installed.
-    """
-    with installing:
-        return _find_or_install()
-
-
-@cache
-def _find_or_install() -> str | None:
-    shell = "chromium-headless-shell"
-    names = (shell, "chromium", "chromium-browser", "google-chrome")
-
-    def find() -> str | None:
-        return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-
-    lacks = not find() or (CI and "CHROMIUM" not in os.environ and not shutil.which(shell))
-    if lacks and os.geteuid() == 0 and shutil.which("apt-get"):
-        print("Installing Chromium", flush=True)
-        subprocess.run(["apt-get", "-qq", "update"])
-        for package in (shell,) if find() else (shell, "chromium"):
-            if not subprocess.run(f"apt-get -qq install --yes {package} > /dev/null", shell=True).returncode:
-                break
-    return find()
-
-
 def cpu_seconds() -> float:
     """Return how long the machine's cores have been busy since its start; 0 where that can't be read."""
     stat = Path("/proc/stat")
@@ -267,6 +240,28 @@ def wanted_steps(only: list[str]) -> list[Step]:
     return [step for step in STEPS if step in wanted or (step is ENVIRONMENTS and shared)]
 
 
+def prepare_machine(steps: list[Step], program: Path | None, ready: Future[Result]) -> None:
+    """Install the browser, start the cluster and build the image of its pods, while other steps run.
+
+    The steps that need them ask again, and tell what went wrong.
+
+    Parameters
+    ----------
+    steps
+        The steps of this run.
+    program
+        Starts the cluster; None if there is none.
+    ready
+        The environment of the checks, from which the image is made.
+    """
+    if any(step.needs_chromium for step in steps):
+        chromium.find()
+    if program:
+        cluster.prepare(program)
+        if not ready.result().count.failed:
+            cluster.start(program)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="the names of the steps to run")
@@ -282,17 +277,16 @@ def main() -> int:
     # A kubeconfig of the user's own is for the step that needs one, and for that only if it is asked for by name.
     kubeconfig = os.environ.pop("KUBECONFIG", None)
     steps = wanted_steps(only)
-    if any(step.needs_chromium for step in steps):
-        find_chromium()  # before two lanes install it
+    program = cluster.find() if any(step.needs_cluster for step in steps) else None
     run = Runner(args.arguments, kubeconfig if only else None, capture=len(steps) > 1)
-    first = [[step] for step in steps if not step.lane]
-    program = cluster.find() if first and any(step.needs_cluster for step in steps) else None
     lanes = {name: [step for step in steps if step.lane == name] for name in (step.lane for step in steps) if name}
     with ThreadPoolExecutor() as pool:
-        if program:  # The steps that need its image wait for it, and tell what went wrong.
-            pool.submit(cluster.start, program)
-        results = run_lanes(first, run, os.cpu_count() or 1)
-        results += run_lanes(lanes.values(), run, len(lanes))
+        ready = pool.submit(Runner([], None, capture=False), READY)
+        pool.submit(prepare_machine, steps, program, ready)
+        results = [ready.result()]
+        if not results[0].count.failed:
+            results += run_lanes([[step] for step in steps if not step.lane], run, os.cpu_count() or 1)
+            results += run_lanes(lanes.values(), run, len(lanes))
     seconds = time.monotonic() - started
     return print_summary(results, seconds, cpu_seconds() - used if used else 0)
 
