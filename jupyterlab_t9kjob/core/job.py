@@ -36,10 +36,10 @@ Time = Annotated[float, Field(description="Seconds since the epoch, UTC.")]
 
 
 class Fix(Model):
-    """A change of fields of the spec that one click applies."""
+    """A change of fields that one click applies."""
 
     label: Text
-    changes: dict[str, Any] = Field(description="New values by JSON pointer into the spec.")
+    changes: dict[str, Any] = Field(description="New values by JSON pointer: /spec/… into the spec, /sweep/left_out.")
 
 
 class Link(Model):

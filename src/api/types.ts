@@ -2995,14 +2995,14 @@ export interface components {
         };
         /**
          * Fix
-         * @description A change of fields of the spec that one click applies.
+         * @description A change of fields that one click applies.
          */
         Fix: {
             /** Label */
             label: string;
             /**
              * Changes
-             * @description New values by JSON pointer into the spec.
+             * @description New values by JSON pointer: /spec/… into the spec, /sweep/left_out.
              */
             changes: {
                 [key: string]: unknown;

@@ -193,9 +193,12 @@ async def test_what_earlier_jobs_of_the_script_say(
         sweep = {"fields": [{"field": "--lr", "values": values}], "at_a_time": at_a_time}
         form = {"spec": {**named("more"), **changes}, "path": "train.py", "sweep": sweep}
         preview = await api("POST", "launch", "sweep", body=form)
+        fixes.update({check["code"]: check["fix"] for check in preview.json["checks"]})
         return {check["code"]: check["message"] for check in preview.json["checks"] if check["level"] == "hint"}
 
+    fixes: dict[str, Any] = {}
     found = await hints("0.2, 0.1")
+    assert fixes["TriedBefore"] == {"label": "Leave the job out", "changes": {"/sweep/left_out": [2]}}
     assert found["TriedBefore"] == "more-2 has the arguments of digits, which succeeded."
     assert re.fullmatch(
         r"digits took \d+ s; if each of the 2 jobs takes as long, the sweep takes about \d+ s\.", found["SweepTime"]

@@ -9,7 +9,7 @@ from typing import Final
 
 from ...core.checks import Check
 from ...core.errors import NotFound
-from ...core.job import Job
+from ...core.job import Fix, Job
 from ...core.spec import JobSpec
 from ...core.texts.wording import duration
 from ...core.translation import _, _n, listing
@@ -17,6 +17,7 @@ from ...jobs.query import Query
 from ...jobs.service import JobService
 from .model import ExpandSweep, SweepJob
 
+LEFT_OUT: Final = "/sweep/left_out"
 MOST_READ: Final = 50
 MOST_NAMED: Final = 3
 _OPTION: Final = re.compile(r"--?[A-Za-z_]")
@@ -35,7 +36,7 @@ async def earlier_hints(jobs: JobService, request: ExpandSweep, chosen: Sequence
         The jobs that it creates.
     """
     earlier = await _succeeded(jobs, request.path)
-    return [*_tried(chosen, earlier), *_time(request, chosen, earlier)]
+    return [*_tried(request, chosen, earlier), *_time(request, chosen, earlier)]
 
 
 async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
@@ -53,21 +54,25 @@ async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
     return found
 
 
-def _tried(chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
-    """Return a hint if earlier jobs had the arguments of jobs of the sweep."""
+def _tried(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
+    """Return a hint if earlier jobs had the arguments of jobs of the sweep; one click leaves these out."""
     names = {_arguments(job.spec): job.name for job in reversed(earlier)}  # The newest one of equal ones.
-    found = {job.name: name for job in chosen if (name := names.get(_arguments(job.spec))) is not None}
+    found = {job.number: name for job in chosen if (name := names.get(_arguments(job.spec))) is not None}
     if not found:
         return []
+    tried = [job.name for job in chosen if job.number in found]
     message = _n(
         "{jobs} has the arguments of {earlier}, which succeeded.",
         "{jobs} have the arguments of {earlier}, which succeeded.",
         len(found),
-        jobs=listing(list(found), MOST_NAMED),
+        jobs=listing(tried, MOST_NAMED),
         earlier=listing(list(dict.fromkeys(found.values())), MOST_NAMED),
     )
-    hint = _("Leave out what you do not need again.")
-    return [Check(level="hint", code="TriedBefore", message=message, hint=hint, field="/sweep/fields")]
+    fix = None
+    if len(found) < len(chosen):  # A sweep without jobs is none.
+        label = _n("Leave the job out", "Leave the jobs out", len(found))
+        fix = Fix(label=label, changes={LEFT_OUT: sorted({*request.sweep.left_out, *found})})
+    return [Check(level="hint", code="TriedBefore", message=message, field=LEFT_OUT, fix=fix)]
 
 
 def _arguments(spec: JobSpec) -> tuple[tuple[str, ...], ...]:

@@ -93,8 +93,15 @@ export abstract class LaunchFields extends LaunchFormState {
   }
 
   /** Apply a fix that the server offers for a field. */
-  applyFix({ changes }: Fix, field: string): void {
-    const form = { ...this.form, spec: specWith(this.form.spec, changes) };
+  applyFix({ changes: wanted }: Fix, field: string): void {
+    const { '/sweep/left_out': leftOut, ...changes } = wanted;
+    const form = {
+      ...this.form,
+      spec: specWith(this.form.spec, changes),
+      ...(leftOut
+        ? { sweep: { ...this.sweep, leftOut: leftOut as number[] } }
+        : {})
+    };
     // The form keeps arguments as values of options.
     const values =
       '/spec/args' in changes

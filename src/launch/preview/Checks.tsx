@@ -70,11 +70,24 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
   );
 }
 
-/** Link to the source, the line or the field of a check; nothing if it has none. */
+/** Change that a hint offers, or link to the source, the line or the field of a check; nothing if it has none. */
 function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
-  const { trans, reveal, revealLine } = useLaunch();
+  const { model, trans, reveal, revealLine } = useLaunch();
   const isManifest = useModel(({ state }) => state.manifest !== null);
-  const { link, field, line, column } = check;
+  const { link, field, line, column, fix } = check;
+  // The changes that errors and warnings offer are at their fields, which don't show hints.
+  if (check.level === 'hint' && fix && field) {
+    return (
+      <LinkButton
+        onClick={() => {
+          model.applyFix(fix, field);
+          reveal(field); // the button goes, which has the focus
+        }}
+      >
+        {fix.label}
+      </LinkButton>
+    );
+  }
   if (link?.kind === 'file' || link?.kind === 'url') {
     return <SourceLink link={link} />;
   }

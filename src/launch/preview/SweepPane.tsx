@@ -63,6 +63,7 @@ function SweepTable(): React.JSX.Element {
                 ref={all}
                 type="checkbox"
                 aria-label={trans.__('Create all jobs')}
+                data-field="/sweep/left_out"
                 disabled={disabled}
                 checked={leftOut.length === 0}
                 onChange={event => leave(event.target.checked ? [] : numbers)}

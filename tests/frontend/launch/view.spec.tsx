@@ -433,6 +433,27 @@ describe('the launch form', () => {
     );
   });
 
+  it('leaves out the jobs of a sweep that a hint offers to leave out', async () => {
+    const fix = {
+      label: 'Leave the job out',
+      changes: { '/sweep/left_out': [2] }
+    };
+    const field = '/sweep/left_out';
+    server.previewChanges = {
+      checks: [someCheck({ level: 'hint', message: 'Tried.', field, fix })]
+    };
+    await open();
+    const { spec } = model;
+    await act(async () => {
+      fireEvent.click(
+        screen.getByRole('button', { name: 'Leave the job out' })
+      );
+    });
+    expect(model.sweep.leftOut).toEqual([2]);
+    expect(model.spec).toEqual(spec);
+    expect(model.state.lastEdited).toBe(field);
+  });
+
   it('shows where a script can’t be read, and says nothing else of it', async () => {
     const check = {
       level: 'error' as const,
