@@ -21,7 +21,7 @@ LABEXTENSION := jupyterlab_t9kjob/labextension/package.json
 WHEEL := build/dist/.built
 
 .DELETE_ON_ERROR:
-.PHONY: lab install test lint format api catalogue docs build bench ui-envs oldest-client clean help
+.PHONY: lab install test ready lint format api catalogue docs build bench ui-envs oldest-client clean help
 
 lab: $(VENV)/.t9kjob-installed ## Start JupyterLab on the examples (ARGS=… are JupyterLab's, VENV=… an environment to use)
 	@$(BIN)/python .make/lab.py examples $(ARGS)
@@ -32,7 +32,6 @@ test: $(VENV)/bin/python ## Run every check and test (ONLY="pytest jest" runs so
 	@$(BIN)/python .make/test.py --only "$(ONLY)" -- $(ARGS)
 
 # What the checks need in the checkout: one core installs while the other compiles.
-.PHONY: ready
 ready: $(VENV)/.t9kjob-dev node_modules/.yarn-state.yml tests/ui/node_modules/.yarn-state.yml
 
 lint: ## Run the linters and type checkers

@@ -1,5 +1,7 @@
 """The browser of the tests: found, or installed where that is possible."""
 
+from __future__ import annotations
+
 import os
 import shutil
 import subprocess

@@ -1,5 +1,7 @@
 """The Kubernetes that tests run against: started where the machine has the means, with the images that they need."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 import os

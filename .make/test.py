@@ -3,13 +3,15 @@
 What only computes runs first, one step a core. The others mostly wait, so they run in lanes side by side.
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -256,9 +258,9 @@ def prepare_machine(steps: list[Step], program: Path | None, ready: Future[Resul
     """
     if any(step.needs_chromium for step in steps):
         chromium.find()
-    if program:
+    if program and not (ready.done() and ready.result().count.failed):
         cluster.prepare(program)
-        if not ready.result().count.failed:
+        if not ready.result().count.failed and not all(step.lane for step in steps):
             cluster.start(program)
 
 
@@ -282,10 +284,11 @@ def main() -> int:
     lanes = {name: [step for step in steps if step.lane == name] for name in (step.lane for step in steps) if name}
     with ThreadPoolExecutor() as pool:
         ready = pool.submit(Runner([], None, capture=False), READY)
-        pool.submit(prepare_machine, steps, program, ready)
+        machine = pool.submit(prepare_machine, steps, program, ready)
         results = [ready.result()]
         if not results[0].count.failed:
             results += run_lanes([[step] for step in steps if not step.lane], run, os.cpu_count() or 1)
+            wait([machine])
             results += run_lanes(lanes.values(), run, len(lanes))
     seconds = time.monotonic() - started
     return print_summary(results, seconds, cpu_seconds() - used if used else 0)

@@ -27,7 +27,7 @@ def building_images() -> Iterator[None]:
 def need_builder() -> None:
     """Skip the test where nothing builds images."""
     if "T9KJOB_BUILD_IMAGE" not in os.environ:
-        pytest.skip("cluster: T9KJOB_BUILD_IMAGE is not set")
+        pytest.skip("cluster: T9KJOB_BUILD_IMAGE, which builds images, is not set")
 
 
 def build_once(cluster: Kube, name: str, content: Callable[[Path], list[str]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -189,8 +189,11 @@ async def test_what_earlier_jobs_of_the_script_say(
     job = (await api("POST", "jobs", body={"spec": earlier, "request_id": "request-1"})).json
     assert (await ended(page, job["id"]))["phase"] == "Succeeded"
 
-    async def hints(values: str, at_a_time: int = 1, **changes: Any) -> dict[str, str]:
-        sweep = {"fields": [{"field": "--lr", "values": values}], "at_a_time": at_a_time}
+    async def hints(
+        values: str, at_a_time: int = 1, left_out: Sequence[int] = (), field: str = "--lr", **changes: Any
+    ) -> dict[str, str]:
+        fields = [{"field": field, "values": values}]
+        sweep = {"fields": fields, "at_a_time": at_a_time, "left_out": left_out}
         form = {"spec": {**named("more"), **changes}, "path": "train.py", "sweep": sweep}
         preview = await api("POST", "launch", "sweep", body=form)
         fixes.update({check["code"]: check["fix"] for check in preview.json["checks"]})
@@ -199,6 +202,13 @@ async def test_what_earlier_jobs_of_the_script_say(
     fixes: dict[str, Any] = {}
     found = await hints("0.2, 0.1")
     assert fixes["TriedBefore"] == {"label": "Leave the job out", "changes": {"/sweep/left_out": [2]}}
+    assert "TriedBefore" in await hints("0.2, 0.1, 0.3", left_out=[3])
+    assert fixes["TriedBefore"]["changes"] == {"/sweep/left_out": [2, 3]}
+    assert "TriedBefore" in await hints("0.2, 0.1", left_out=[1])
+    assert fixes["TriedBefore"] is None  # no job would be left
+    # the earlier job had these arguments, but no such variable
+    environment = [{"name": "SIZE", "value": "0"}]
+    assert "TriedBefore" not in await hints("1, 2", field="/env/0/value", env=environment)
     assert found["TriedBefore"] == "more-2 has the arguments of digits, which succeeded."
     assert re.fullmatch(
         r"digits took \d+ s; if each of the 2 jobs takes as long, the sweep takes about \d+ s\.", found["SweepTime"]

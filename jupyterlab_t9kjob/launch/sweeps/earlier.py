@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from ...core.checks import Check
 from ...core.errors import NotFound
 from ...core.job import Fix, Job
 from ...core.spec import JobSpec
 from ...core.texts.wording import duration
-from ...core.translation import _, _n, listing
+from ...core.translation import _n, listing
 from ...jobs.query import Query
 from ...jobs.service import JobService
 from .model import ExpandSweep, SweepJob
@@ -56,8 +56,9 @@ async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
 
 def _tried(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
     """Return a hint if earlier jobs had the arguments of jobs of the sweep; one click leaves these out."""
-    names = {_arguments(job.spec): job.name for job in reversed(earlier)}  # The newest one of equal ones.
-    found = {job.number: name for job in chosen if (name := names.get(_arguments(job.spec))) is not None}
+    fields = [field for field in chosen[0].values if field.startswith("/")]  # What a sweep changes beside arguments.
+    names = {_tried_key(job.spec, fields): job.name for job in reversed(earlier)}  # The newest one of equal ones.
+    found = {job.number: name for job in chosen if (name := names.get(_tried_key(job.spec, fields))) is not None}
     if not found:
         return []
     tried = [job.name for job in chosen if job.number in found]
@@ -73,6 +74,22 @@ def _tried(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[J
         label = _n("Leave the job out", "Leave the jobs out", len(found))
         fix = Fix(label=label, changes={LEFT_OUT: sorted({*request.sweep.left_out, *found})})
     return [Check(level="hint", code="TriedBefore", message=message, field=LEFT_OUT, fix=fix)]
+
+
+def _tried_key(spec: JobSpec, fields: Sequence[str]) -> tuple[object, ...]:
+    """Return the arguments of a job, and its values of other fields of a sweep, as JSON pointers name them."""
+    document = spec.model_dump(mode="json")
+    return _arguments(spec), *(str(_value_at(document, field)) for field in fields)
+
+
+def _value_at(document: Any, pointer: str) -> Any:
+    """Return the value at a JSON pointer; None if there is none."""
+    try:
+        for key in pointer.split("/")[1:]:
+            document = document[int(key) if isinstance(document, list) else key]
+    except (LookupError, TypeError, ValueError):
+        return None
+    return document
 
 
 def _arguments(spec: JobSpec) -> tuple[tuple[str, ...], ...]:
@@ -106,6 +123,7 @@ def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Jo
     return [Check(level="hint", code="SweepTime", message=message)]
 
 
-def _size(spec: JobSpec) -> tuple[int, object]:
-    """Return the number of replicas, and of processes in each."""
-    return spec.total_replicas, spec.torchrun.proc_per_node if spec.torchrun is not None else None
+def _size(spec: JobSpec) -> tuple[object, ...]:
+    """Return the number of replicas, also of an elastic job, and of processes in each."""
+    expected = spec.elastic.expected if spec.elastic is not None else None
+    return expected or spec.total_replicas, spec.torchrun.proc_per_node if spec.torchrun is not None else None

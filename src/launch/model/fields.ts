@@ -92,9 +92,12 @@ export abstract class LaunchFields extends LaunchFormState {
     this.edit({ replica_specs: [{ ...first, ...changes }, ...rest] }, field);
   }
 
-  /** Apply a fix that the server offers for a field. */
+  /** Apply a fix that the server offers for a field. Numbers of jobs are those of the shown sweep only. */
   applyFix({ changes: wanted }: Fix, field: string): void {
     const { '/sweep/left_out': leftOut, ...changes } = wanted;
+    if (leftOut && !this.sweepJobs.isCurrent) {
+      return;
+    }
     const form = {
       ...this.form,
       spec: specWith(this.form.spec, changes),

@@ -74,11 +74,13 @@ function CheckLine({ check }: { check: Check }): React.JSX.Element {
 function CheckLink({ check }: { check: Check }): React.JSX.Element | null {
   const { model, trans, reveal, revealLine } = useLaunch();
   const isManifest = useModel(({ state }) => state.manifest !== null);
+  const isCurrent = useModel(({ sweepJobs }) => sweepJobs.isCurrent);
   const { link, field, line, column, fix } = check;
   // The changes that errors and warnings offer are at their fields, which don't show hints.
   if (check.level === 'hint' && fix && field) {
     return (
       <LinkButton
+        disabled={!isCurrent}
         onClick={() => {
           model.applyFix(fix, field);
           reveal(field); // the button goes, which has the focus

@@ -156,7 +156,8 @@ class T9k:
             slots = _slots(_replicas_of(task), [pod for pod in pods if _same(_label(pod, _TYPE_LABEL), kind)], pods)
             wanted = whole(group, "replicas")
             if elastic and len(groups) == 1:
-                wanted = whole(part(manifest, "spec", "elastic"), "expectedReplicas") or wanted
+                expected = whole(part(manifest, "spec", "elastic"), "expectedReplicas")
+                wanted = expected if expected is not None and expected > 0 else wanted
             indexes = set(range(min(1 if wanted is None else wanted, MOST_REPLICAS)))
             if elastic and slots:
                 indexes = {index for index, slot in slots.items() if slot.pods or slot.said != "Deleted"}

@@ -46,7 +46,7 @@ def size_of(spec: JobSpec) -> Size:
     return Size(_replicas_of(spec), _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
 
 
-def size_text(spec: JobSpec, namespace: str) -> Text:
+def size_text(spec: JobSpec, namespace: str, replicas: int | None = None) -> Text:
     """Return the size of a job in words: “2 replicas × 4 processes in team-a”.
 
     Parameters
@@ -55,23 +55,25 @@ def size_text(spec: JobSpec, namespace: str) -> Text:
         The job's spec.
     namespace
         Namespace of the job.
+    replicas
+        Replicas of its object; None if the spec tells them.
     """
-    replicas = _n("{n} replica", "{n} replicas", _replicas_of(spec))
+    number = _n("{n} replica", "{n} replicas", replicas or _replicas_of(spec))
     total = _processes_of(spec)
     if total is None or spec.torchrun is None:
-        return _("{replicas} in {namespace}", replicas=replicas, namespace=namespace)
+        return _("{replicas} in {namespace}", replicas=number, namespace=namespace)
     each = _n("{n} process", "{n} processes", total // spec.total_replicas)
-    return _("{replicas} × {processes} in {namespace}", replicas=replicas, processes=each, namespace=namespace)
+    return _("{replicas} × {processes} in {namespace}", replicas=number, processes=each, namespace=namespace)
 
 
 def _replicas_of(spec: JobSpec) -> int:
-    return sum(_asked_for(spec, group) for group in spec.replica_specs)
+    """Return the replicas of all types at the job's start."""
+    return (spec.elastic.expected if spec.elastic is not None else None) or spec.total_replicas
 
 
 def _asked_for(spec: JobSpec, group: ReplicaSpec) -> int:
     """Return the replicas of a group at the job's start; how several groups share an expected number is not known."""
-    expected = spec.elastic.expected if spec.elastic is not None and len(spec.replica_specs) == 1 else None
-    return expected or group.replicas
+    return _replicas_of(spec) if len(spec.replica_specs) == 1 else group.replicas
 
 
 def _processes_of(spec: JobSpec) -> int | None:

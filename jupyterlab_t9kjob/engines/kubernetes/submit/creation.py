@@ -104,10 +104,12 @@ class Creation:
                 checks.append(_accepted(checks) if supported else _not_supported())
         except JobError as error:
             checks.append(Check.of(error))
+        # An older T9k starts an elastic job with all replicas.
+        asked = len(self._kind.replicas(manifest, [])) if manifest is not None and spec.elastic is not None else None
         return Preview(
             command=api_views.command_text(spec),
             manifest=edited.text if edited is not None else to_yaml(manifest) if manifest is not None else None,
-            summary=size_text(spec, namespace),
+            summary=size_text(spec, namespace, asked),
             checks=checks,
         )
 
