@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from ...core.checks import Check
 from ...core.errors import NotFound
@@ -15,6 +15,7 @@ from ...core.texts.wording import duration
 from ...core.translation import _n, listing
 from ...jobs.query import Query
 from ...jobs.service import JobService
+from .fields import value_at
 from .model import ExpandSweep, SweepJob
 
 LEFT_OUT: Final = "/sweep/left_out"
@@ -78,18 +79,8 @@ def _tried(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[J
 
 def _tried_key(spec: JobSpec, fields: Sequence[str]) -> tuple[object, ...]:
     """Return the arguments of a job, and its values of other fields of a sweep, as JSON pointers name them."""
-    document = spec.model_dump(mode="json")
-    return _arguments(spec), *(str(_value_at(document, field)) for field in fields)
-
-
-def _value_at(document: Any, pointer: str) -> Any:
-    """Return the value at a JSON pointer; None if there is none."""
-    try:
-        for key in pointer.split("/")[1:]:
-            document = document[int(key) if isinstance(document, list) else key]
-    except (LookupError, TypeError, ValueError):
-        return None
-    return document
+    document = spec.model_dump(mode="json") if fields else {}
+    return _arguments(spec), *(str(value_at(document, field)) for field in fields)
 
 
 def _arguments(spec: JobSpec) -> tuple[tuple[str, ...], ...]:

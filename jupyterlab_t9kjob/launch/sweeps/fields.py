@@ -97,6 +97,19 @@ def field_of(column: str, options: Sequence[ScriptOption], args: Sequence[str]) 
     return column if column.startswith(("-", "/")) or column.endswith("=") else f"--{column}"
 
 
+def value_at(document: dict[str, Any], pointer: str) -> Any:
+    """Return the value of a spec at a JSON pointer; None if it has none.
+
+    Parameters
+    ----------
+    document
+        The spec as JSON.
+    pointer
+        The pointer, such as ``/env/0/value``.
+    """
+    return _follow(document, _keys(pointer))
+
+
 def _with_known(args: list[str], option: ScriptOption, value: str, options: Sequence[ScriptOption]) -> list[str]:
     """Return arguments in which an option of the script has another value; raise `FieldError` if it can't have it."""
     flag, shown = option.flags[0], value[:40]
@@ -147,10 +160,8 @@ def _separate(option: str, value: str) -> list[str]:
 
 
 def _set_pointer(document: dict[str, Any], pointer: str, value: str) -> None:
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
-    target: Any = document if parts[0] in PARTS else None
-    for part in parts[:-1]:
-        target = _child(target, part)
+    parts = _keys(pointer)
+    target = _follow(document if parts[0] in PARTS else None, parts[:-1])
     old = _child(target, parts[-1])
     if isinstance(target, list) and not isinstance(old, dict | list | None):
         target[int(parts[-1])] = value
@@ -159,6 +170,16 @@ def _set_pointer(document: dict[str, Any], pointer: str, value: str) -> None:
     else:
         message = _("The job has no field {field} that a sweep can change.", field=pointer[:100])
         raise FieldError(message, field="/sweep/fields", code="SweepField")
+
+
+def _keys(pointer: str) -> list[str]:
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
+
+
+def _follow(target: Any, parts: Sequence[str]) -> Any:
+    for part in parts:
+        target = _child(target, part)
+    return target
 
 
 def _child(target: Any, part: str) -> Any:
