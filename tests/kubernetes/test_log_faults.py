@@ -244,6 +244,36 @@ async def test_an_answer_that_ends_is_not_the_containers_end(tmp_path: Path):
         assert streams[OUT].missing == []
 
 
+async def test_a_lost_beginning_is_said_however_slow_the_first_answer_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The node has the lines since second 100: a file of 10 MiB if the container always wrote 100 kB a second."""
+    monkeypatch.setattr(container_follower, "WATCHED_SILENCE_SECONDS", 0.05)
+    settled, some = asyncio.Event(), asyncio.Event()
+
+    async def slow(call: Call) -> None:
+        await call.begin()
+        await settled.wait()
+        await call.chunk(lines(1000, 1001, "z" * 10_000))
+        await some.wait()
+        await call.chunk(lines(1001, 1020, "z" * 10_000))
+        await asyncio.Event().wait()
+
+    async with bench(tmp_path) as job:
+        job.server.acts += [slow]
+        job.update(running())
+        await job.until(lambda _streams: job.server.asked)
+        await job.logs.fetched()
+        settled.set()
+        streams = await job.has(b"z" * 10_000)
+        assert streams[OUT].missing == []
+        some.set()
+        streams = await job.until(lambda streams: streams[OUT].missing)
+        (span,) = streams[OUT].missing
+        assert (span.offset, span.since, span.until) == (0, START, START + 100)
+        assert not streams[OUT].complete
+
+
 async def test_a_stream_that_has_gone_silent_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(container_follower, "SILENCE_SECONDS", 0.3)
     async with bench(tmp_path) as job:

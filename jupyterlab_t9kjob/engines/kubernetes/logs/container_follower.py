@@ -16,7 +16,6 @@ from typing import Final
 
 import anyio
 
-from ....core.system.disk_threads import on_disk
 from ....core.translation import Text, _
 from ....logs.storage.lease import Lease
 from ....logs.storage.records import SpoolRecord
@@ -27,7 +26,7 @@ from ..client.line_stream import gathered
 from ..objects.pods.container_runs import ContainerRun, ContainerState
 from ..objects.text import answer_of, plain
 from .container_spools import ContainerSpools, NotOurs, may_be_of_later_run
-from .kubelet_rotation import BEFORE, ROTATED, UNFOLLOWED, Rotations, lost_start
+from .kubelet_rotation import BEFORE, ROTATED, UNFOLLOWED, LostStart, Rotations
 from .pod_requests import OtherRun, PodRequests
 from .spool_store import SpoolStore, in_thread, not_kept
 
@@ -124,7 +123,7 @@ class ContainerFollower:
         self._delay = FIRST_DELAY
         self._failing_since: float | None = None
         self._heard = 0.0
-        self._asked_at: float | None = None
+        self._start = LostStart()
         self._doubtful: str | None = None
 
     def update(self, state: ContainerState | None) -> None:
@@ -259,7 +258,7 @@ class ContainerFollower:
             if spool.notice is not None and spool.size == 0:
                 lost = _("The node no longer has it ({answer}).", answer=plain(spool.notice))
         self._failing_since = None
-        await self._judge(record, spool, run)
+        await self._judge(record, spool, run, ended=True)
         await self._spools.finish(record, run.ended_at, spool, lost)
 
     async def _confirm_lines(self, record: SpoolRecord, spool: Spool, run: ContainerRun) -> None:
@@ -321,7 +320,7 @@ class ContainerFollower:
                     return not reading.done()
                 if self._until_silent() <= 0:
                     return True
-                if not self._is_heard(QUIET_SECONDS) and not self.settled.is_set():
+                if self.settled.is_set() or not self._is_heard(QUIET_SECONDS):
                     await self._judge(record, spool, run)
                     self.settled.set()
                 if news.done():
@@ -346,8 +345,7 @@ class ContainerFollower:
             "sinceTime": None if since is None else _rfc3339(since),
         }
         clean, self._spools.clean = self._spools.clean, None
-        if spool.size == 0 and self._asked_at is None:
-            self._asked_at = time.time()
+        self._start.asked(spool)
         rotations = Rotations(lambda: self._pod.newest_file())
         try:
             async with (
@@ -386,13 +384,10 @@ class ContainerFollower:
         finally:
             rotations.stop()
 
-    async def _judge(self, record: SpoolRecord, spool: Spool, run: ContainerRun) -> None:
+    async def _judge(self, record: SpoolRecord, spool: Spool, run: ContainerRun, *, ended: bool = False) -> None:
         """Record that the beginning may be missing, as soon as the container's output rate is known."""
-        asked_at, self._asked_at = self._asked_at, None
-        if asked_at is not None:
-            path = self._kept.path(record)
-            gap = await on_disk(path, lost_start, path, run.started_at, asked_at)
-            await self._spools.note(record, [gap] if gap is not None else [], BEFORE)
+        gaps = await self._start.gaps(self._kept.path(record), spool.size, run.started_at, ended=ended)
+        await self._spools.note(record, gaps, BEFORE)
 
 
 def _rfc3339(second: int) -> str:

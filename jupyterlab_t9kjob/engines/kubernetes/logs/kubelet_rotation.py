@@ -8,10 +8,12 @@ follower is slow (seen on 1.34 with containerd). The start time of the newest fi
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, Final
 
+from ....core.system.disk_threads import on_disk
 from ....core.translation import _
 from ....logs.storage.index import TimeIndex
 from ....logs.storage.spool import INDEX_SUFFIX, Gap, Spool
@@ -115,11 +117,53 @@ def _gap_before(spool: Spool, begun: int) -> Gap | None:
     return Gap(ends[position - 1], before, begun)
 
 
-def lost_start(path: Path, started_at: float | None, asked_at: float) -> Gap | None:
-    """Return the gap before the first line of a log that was first requested late (blocking).
+class LostStart:
+    """Detects that a log that was first requested late lacks its beginning.
 
-    There is a gap if, at its later output rate, the container wrote at least half a file between its start and the
-    first line.
+    There is a gap before the first line if, at its later output rate, the container wrote at least half a file between
+    its start and that line. The rate is estimated again whenever the log has doubled: the first answer may be slow.
+    """
+
+    def __init__(self) -> None:
+        self._asked_at: float | None = None
+        self._judged = 0
+
+    def asked(self, spool: Spool) -> None:
+        """Note that a log is requested; it counts if nothing of the log is there yet."""
+        if spool.size == 0 and self._asked_at is None:
+            self._asked_at, self._judged = time.time(), 0
+
+    async def gaps(self, path: Path, size: int, started_at: float | None, *, ended: bool = False) -> list[Gap]:
+        """Return the gap, once, when it is found; an empty list before, and if there is none.
+
+        Parameters
+        ----------
+        path
+            The log.
+        size
+            Its size in bytes.
+        started_at
+            Start of the container in seconds since the epoch.
+        ended
+            True at the end of the log.
+
+        Raises
+        ------
+        DiskSilent
+            If the disk with the log does not answer.
+        """
+        gap = None
+        due = size > 0 and self._judged < FILE_BYTES and (ended or size >= 2 * self._judged)
+        if self._asked_at is not None and due:
+            gap = await on_disk(path, _gap_at_start, path, started_at, self._asked_at)
+            self._judged = size
+        if gap is not None or ended:
+            self._asked_at = None
+        return [gap] if gap is not None else []
+
+
+def _gap_at_start(path: Path, started_at: float | None, asked_at: float) -> Gap | None:
+    """Return the gap before the first line of a log (blocking).
 
     Parameters
     ----------
