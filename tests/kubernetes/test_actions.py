@@ -225,6 +225,17 @@ async def test_run_again(kube: Kube, image: str, tmp_path: Path) -> None:
         assert (await bench.ended(second)).phase == "Succeeded"
 
 
+async def test_nothing_is_kept_of_jobs_of_others_that_end(kube: Kube, image: str, tmp_path: Path) -> None:
+    async with serving(kube, image, tmp_path, owner="me") as bench:
+        job = trainingjob("brief", image)
+        job["spec"]["replicaSpecs"][0]["template"]["spec"]["containers"][0]["command"] = ["echo", "done"]
+        theirs = await asyncio.to_thread(kube.create, PLURALS["t9k"], job)
+        uid = theirs["metadata"]["uid"]
+        await bench.until_heard(lambda ident, summary: uid in ident and summary and summary.phase == "Succeeded")
+        mine = await bench.ended(await bench.submit("t9k", bench.spec("true")))
+    assert records(tmp_path) == [mine.uid]
+
+
 async def test_jobs_of_others(kube: Kube, image: str, tmp_path: Path) -> None:
     """Jobs created with kubectl are listed and take actions like the lab's own; an opened one gets a record."""
     async with serving(kube, image, tmp_path, owner="somebody") as bench:
