@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.texts.wording import duration
 from jupyterlab_t9kjob.engines.local.jobs import store
 from tests.local.harness import Bench, carrying, make_engine
+from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -40,6 +42,20 @@ async def test_a_job_succeeds_and_its_log_is_complete(bench: Bench) -> None:
     assert stream.complete
     assert stream.size == len(expected)
     assert stream.first_time and stream.last_time and stream.first_time <= stream.last_time
+
+
+async def test_the_event_of_the_end_is_there_when_the_end_is(bench: Bench) -> None:
+    """Nothing is announced after the end, so a page that asks at once would never show what is written later."""
+    job = await bench.submit("import time; time.sleep(0.5)")
+    folder = bench.home / "jobs" / job.uid
+
+    def events_at_the_end() -> str:
+        end = time.monotonic() + PATIENCE
+        while json.loads((folder / "record.json").read_bytes())["outcome"]["phase"] != "Succeeded":
+            assert time.monotonic() < end
+        return (folder / "events.jsonl").read_text()
+
+    assert '"Succeeded"' in await asyncio.to_thread(events_at_the_end)
 
 
 async def test_the_scripts_world(bench: Bench) -> None:

@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,7 +43,7 @@ def open_regular(path: str | Path, *, follow: bool = True) -> BinaryIO:
         raise
 
 
-def write_atomically(path: Path, data: bytes) -> None:
+def write_atomically(path: Path, data: bytes, *, before: Callable[[], None] | None = None) -> None:
     """Replace a file's content. Readers see the old or the new content, also after a crash.
 
     Parameters
@@ -51,6 +52,8 @@ def write_atomically(path: Path, data: bytes) -> None:
         The file.
     data
         The new content.
+    before
+        Called when the new content is on the disk, before readers see it.
 
     Raises
     ------
@@ -65,6 +68,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+        if before is not None:
+            before()
         draft.replace(path)
     except BaseException:
         draft.unlink(missing_ok=True)

@@ -64,17 +64,13 @@ def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
     record["progress"] = _last_progress(files, record)
     if outcome["code"] not in ("ExitCode", "BackoffLimitExceeded"):
         record["failure"] = None
-    files.write_record(record, last=True)
+    files.write_record(record, last=True, before=lambda: _add_end(files, outcome))
     if record["ended_at"] is None:
         with contextlib.suppress(OSError):  # On a full disk, the next supervisor reserves the space.
             files.reserve_space()
     else:
         files.reserve.unlink(missing_ok=True)
-    facts = outcome["facts"]
-    if "killed_processes" in facts:
-        _add_event(files, "ProcessesKilled", facts["killed_processes"], warning=True)
-    good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
-    _add_event(files, outcome["code"], facts, warning=not good)
+    _write_events(files)
 
 
 def try_to_conclude(files: JobFiles, record: Record, outcome: Outcome) -> OSError | None:
@@ -120,8 +116,8 @@ def settle(files: JobFiles, record: Record) -> bool:
         if desired != "delete" or record["deleted"]:
             return False
         record["deleted"] = True
-        files.write_record(record)
-        _add_event(files, "Deleted")
+        files.write_record(record, before=lambda: _add_event(files, "Deleted"))
+        _write_events(files)
         return True
     if desired == "stop" or desired in DELETING:
         conclude(files, record, _STOPPED)
@@ -197,12 +193,26 @@ def start_failure(error: OSError, cwd: str, directory: Path) -> dict[str, Any]:
     return facts
 
 
+def _add_end(files: JobFiles, outcome: Outcome) -> None:
+    facts = outcome["facts"]
+    if "killed_processes" in facts:
+        _add_event(files, "ProcessesKilled", facts["killed_processes"], warning=True)
+    good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
+    _add_event(files, outcome["code"], facts, warning=not good)
+
+
 def _add_event(files: JobFiles, code: str, facts: Mapping[str, Any] | None = None, *, warning: bool = False) -> None:
-    """Add the event of a recorded change. The record has the same facts, so a failure is only reported."""
-    try:
+    """Add the event of a change that is about to be recorded; `_write_events` tries again on a full disk."""
+    with contextlib.suppress(OSError):
         files.add_event(code, facts, warning=warning)
+
+
+def _write_events(files: JobFiles) -> None:
+    """Write the events that are not written yet. The record has the same facts, so a failure is only reported."""
+    try:
+        files.write_events()
     except OSError as error:
-        sys.stderr.write(f"event {code} could not be written: {trouble_of(error, files.path).sentence}\n")
+        sys.stderr.write(f"events could not be written: {trouble_of(error, files.path).sentence}\n")
 
 
 def _close(replica: ReplicaRecord, now: float, clock: float | None, cause: str) -> None:

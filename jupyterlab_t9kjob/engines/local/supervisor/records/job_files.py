@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +76,7 @@ class JobFiles:
             raise ValueError("record.json is not a record that this version knows")
         return record
 
-    def write_record(self, record: Record, *, last: bool = False) -> None:
+    def write_record(self, record: Record, *, last: bool = False, before: Callable[[], None] | None = None) -> None:
         """Write the job's state.
 
         Parameters
@@ -85,6 +85,8 @@ class JobFiles:
             The job's state.
         last
             True for the record of the job's end, which may use the reserved space if the disk is full.
+        before
+            Writes what a reader of this state must find, such as its event; after the record if the disk is full.
 
         Raises
         ------
@@ -93,11 +95,13 @@ class JobFiles:
         """
         data = json.dumps(record).encode()
         try:
-            write_atomically(self.record, data)
+            write_atomically(self.record, data, before=before)
         except OSError as error:
             if not (last and no_room(error) and self.reserve.exists()):
                 raise
             self._write_into_reserve(data)
+            if before is not None:
+                before()
 
     def read_plan(self) -> RunPlan:
         """Read the job's plan; raises `OSError` or `ValueError` if it can't be read."""
