@@ -209,11 +209,15 @@ async def until(true: Callable[[], bool]) -> None:
 
 def children() -> list[psutil.Process]:
     """TensorBoard processes that this process started and that still run."""
-    return [
-        child
-        for child in psutil.Process().children(recursive=True)
-        if child.is_running() and child.status() != psutil.STATUS_ZOMBIE and "child.py" in " ".join(child.cmdline())
-    ]
+    return [child for child in psutil.Process().children(recursive=True) if "child.py" in command_of(child)]
+
+
+def command_of(process: psutil.Process) -> str:
+    """Return the command of a process; empty if it has ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:  # also of one that nobody has waited for
+        return ""
 
 
 def has_own_network(process: psutil.Process) -> bool:

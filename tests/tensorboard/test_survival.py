@@ -22,7 +22,7 @@ from jupyterlab_t9kjob.tensorboard import board as board_module
 from jupyterlab_t9kjob.tensorboard import process as process_module
 from jupyterlab_t9kjob.tensorboard.manager import TensorBoardManager
 from jupyterlab_t9kjob.tensorboard.proxy import ask as look_at
-from tests.tensorboard.conftest import WAIT, Ask, Events, News, children, opened, scalars, until
+from tests.tensorboard.conftest import WAIT, Ask, Events, News, children, command_of, opened, scalars, until
 
 # Ten, as the limit is, by hand.
 AT_ONCE = int(os.environ.get("T9K_TEST_TENSORBOARDS", "3"))
@@ -34,11 +34,11 @@ def family(process: psutil.Process) -> list[psutil.Process]:
 
 def _shows(process: psutil.Process, log_dir: Path) -> bool:
     """Return True if a TensorBoard reads a directory, by the arguments of its data server."""
-    return any(f"--logdir={log_dir}" in child.cmdline() for child in process.children())
+    return any(f"--logdir={log_dir}" in command_of(child) for child in process.children())
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    return not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
+    return not any(process.is_running() and command_of(process) for process in processes)
 
 
 @pytest.fixture
@@ -236,7 +236,7 @@ class Server:
     def __init__(self, process: asyncio.subprocess.Process, socket: str) -> None:
         self.process = process
         self.socket = socket
-        self.boards = [p for p in psutil.Process(process.pid).children() if "child.py" in " ".join(p.cmdline())]
+        self.boards = [p for p in psutil.Process(process.pid).children() if "child.py" in command_of(p)]
 
     @classmethod
     async def start(cls, root: Path) -> Server:
