@@ -15,8 +15,9 @@ from ..core.engine.info import EngineFacts
 from ..core.errors import FieldError
 from ..core.job import DEFAULT_ENGINE, Job
 from ..core.manifests.text.yaml_reader import read_documents
-from ..core.spec import JobSpec, name_from
+from ..core.spec import JobSpec
 from ..core.system.disk_threads import on_disk
+from ..core.texts.job_names import name_from
 from ..core.translation import _, listing
 from ..launch.model import LaunchPreview, PrefillRequest, ReadManifestRequest, SpecOrManifest
 from ..presets.model import ApplyPreset

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
@@ -365,36 +364,7 @@ class JobSpec(Model):
         """Number of replicas of all types together."""
         return sum(group.replicas for group in self.replica_specs)
 
-
-def name_from(text: str) -> str:
-    """Return a valid job name made from any text, such as the stem of a file's name.
-
-    Parameters
-    ----------
-    text
-        ``"MNIST_ddp"`` gives ``"mnist-ddp"``; a text without a usable letter gives ``"job"``.
-
-    Returns
-    -------
-    str
-        A name that matches `NAME_PATTERN`, at most 36 characters long, so that a number can be appended.
-    """
-    name = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
-    name = re.sub(r"^[^a-z]+", "", name)[:36].strip("-")
-    return name or "job"
-
-
-def numbered(name: str, taken: set[str]) -> str:
-    """Return a name with a number higher than those of all names in use (``train-1``, ``train-2`` …).
-
-    Parameters
-    ----------
-    name
-        A valid job name; a number at its end is replaced.
-    taken
-        Names in use.
-    """
-    stem = re.sub(r"-\d+$", "", name)
-    used = [int(match[1]) for other in taken if (match := re.fullmatch(re.escape(stem) + r"-(\d+)", other))]
-    number = str(max(used, default=0) + 1)
-    return f"{stem[: 39 - len(number)].rstrip('-')}-{number}"
+    @property
+    def initial_replicas(self) -> int:
+        """Number of replicas at the job's start: those that an elastic job expects, otherwise all."""
+        return (self.elastic.expected if self.elastic is not None else None) or self.total_replicas

@@ -14,7 +14,8 @@ from ..core.errors import Conflict
 from ..core.job import Action, Event, Job, JobSummary, LogStream, ManifestView, Replica
 from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
-from ..core.spec import JobSpec, numbered
+from ..core.spec import JobSpec
+from ..core.texts.job_names import numbered
 from ..core.translation import _
 from .admission import Admission, Admit, finished
 from .engine_answers import events_of, manifest_of

@@ -9,7 +9,8 @@ from typing import Literal
 
 from ..core.engine.info import EngineInfo
 from ..core.job import JobSummary
-from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun, name_from, numbered
+from ..core.spec import Device, Entrypoint, JobSpec, Runtime, TensorBoardSpec, Torchrun
+from ..core.texts.job_names import name_from, numbered
 from ..jobs.renaming import renamed
 from .kernels.kernels import refused
 from .model import Kernel, ScriptOption

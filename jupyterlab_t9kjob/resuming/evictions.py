@@ -28,9 +28,10 @@ from ..core.errors import Conflict, JobError
 from ..core.evictions.model import CONTINUES, MOST_CONTINUATIONS, Continuation, Continues, annotation_of
 from ..core.evictions.protocol import ContinuesEvicted
 from ..core.job import CheckpointFile, Job, JobSummary
-from ..core.spec import JobSpec, numbered
+from ..core.spec import JobSpec
 from ..core.sweep import with_member
 from ..core.system.tasks import spawn
+from ..core.texts.job_names import numbered
 from ..core.translation import Text, _, _n
 from ..jobs.admission import Admit
 from ..jobs.checkpoints import MARGIN_SECONDS, checkpoints_of, folders_of

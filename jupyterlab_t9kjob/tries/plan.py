@@ -296,15 +296,16 @@ def _untried(plan: TryPlan) -> list[Text]:
     """Return the parts of a job that its try leaves out, each as a sentence."""
     job, found = plan.job, list[Text]()
     group, each = job.replica_specs[0], job.torchrun.proc_per_node if job.torchrun is not None else 1
-    gpus = group.resources.device_count * job.total_replicas
+    nodes = job.initial_replicas
+    gpus = group.resources.device_count * nodes
     if gpus:
         found.append(
             _n("{n} GPU and nccl: the try uses the processor.", "{n} GPUs and nccl: the try uses the processor.", gpus)
         )
     elif each == "gpu":
         found.append(_("GPUs and nccl: the try uses the processor."))
-    if job.total_replicas > 1:
-        found.append(_("The network between {n} nodes: the try runs on one.", n=job.total_replicas))
+    if nodes > 1:
+        found.append(_("The network between {n} nodes: the try runs on one.", n=nodes))
     if plan.elsewhere and job.runtime.image and plan.kernel is not None:
         found.append(
             _(

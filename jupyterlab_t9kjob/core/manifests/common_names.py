@@ -9,7 +9,8 @@ import re
 from copy import deepcopy
 from typing import Any
 
-from ..spec import NAME_PATTERN, name_from
+from ..spec import NAME_PATTERN
+from ..texts.job_names import name_from
 from ..translation import _
 from .kinds.formats import Format, groups_of
 from .kinds.pod_template import training_container

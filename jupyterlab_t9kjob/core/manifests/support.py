@@ -145,7 +145,7 @@ def _sizes(spec: JobSpec) -> Iterator[Check]:
         yield _error("BadQuantity", message, "/spec/shm/size_limit", _("Write it like 8Gi."))
     if elastic is None:
         return
-    replicas = elastic.expected or spec.total_replicas
+    replicas = spec.initial_replicas
     if elastic.min > elastic.max:
         message = _("The least number of replicas is above the largest.")
         yield _error("ElasticBounds", message, "/spec/elastic/min", _("Set {most} or less.", most=elastic.max))

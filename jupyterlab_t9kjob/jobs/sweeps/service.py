@@ -20,8 +20,9 @@ from ...core.errors import Conflict, FieldError, JobError, NotFound
 from ...core.evictions.model import Continuation
 from ...core.evictions.protocol import ContinuesEvicted
 from ...core.job import Job, JobSummary
-from ...core.spec import JobSpec, Model, numbered
+from ...core.spec import JobSpec, Model
 from ...core.sweep import SweepMember, member_of, with_member
+from ...core.texts.job_names import numbered
 from ...core.translation import Text, _
 from ..admission import Admission, Admit
 from ..bulk import AT_ONCE

@@ -15,8 +15,9 @@ from ...core.checks import Check
 from ...core.errors import JobError
 from ...core.job import EngineName, JobSummary
 from ...core.lab import Lab
-from ...core.spec import Entrypoint, JobSpec, Runtime, Torchrun, numbered
+from ...core.spec import Entrypoint, JobSpec, Runtime, Torchrun
 from ...core.system.disk_threads import DiskSilent, on_disk
+from ...core.texts.job_names import numbered
 from ...core.translation import Text, _
 from ...jobs.query import Query
 from ...jobs.renaming import renamed

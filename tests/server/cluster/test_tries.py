@@ -44,10 +44,11 @@ async def test_a_job_for_a_cluster_passes_here(cluster: Place) -> None:
         "metadata": {"kernelspec": {"name": "python3", "language": "python"}},
         "cells": [{"cell_type": "code", "source": TRAINING, "metadata": {}, "outputs": [], "execution_count": None}],
     }
-    group = {"replicas": 2, "resources": {"device": {"count": 4}}}
+    group = {"replicas": 4, "resources": {"device": {"count": 4}}}
+    elastic = {"min": 1, "max": 4, "expected": 2}
     env = [{"name": "MODE", "value": "fast"}, {"name": "TOKEN", "secret": {"name": "hub", "key": "token"}}]
     mounts = [{"claim": "work", "mount_path": "/t9k/mnt"}, {"claim": "once", "mount_path": "/once"}]
-    changes = {"replica_specs": [group], "env": env, "mounts": mounts}
+    changes = {"replica_specs": [group], "elastic": elastic, "env": env, "mounts": mounts}
     view = await tried(cluster, json.dumps(notebook), "work/proj/explore.ipynb", **changes)
     assert (view["state"], view["processes"]) == ("passed", 2), view
     folder = cluster.root / "work" / "proj"

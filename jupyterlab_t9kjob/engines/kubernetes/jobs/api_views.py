@@ -11,10 +11,11 @@ from ....core.job import ENDED_PHASES, MOST_NODES, EndedBy, Failure, Job, JobSum
 from ....core.manifests.entrypoints import program_of, words_of, working_directory
 from ....core.manifests.names import DISPLAY_NAME
 from ....core.running.source import running
-from ....core.spec import Device, Entrypoint, JobSpec, name_from
+from ....core.spec import Device, Entrypoint, JobSpec
 from ....core.sweep import ANNOTATION as SWEEP
 from ....core.sweep import member_of
 from ....core.texts.command_lines import option_lines, quoted
+from ....core.texts.job_names import name_from
 from ....core.texts.wording import code_in_words
 from ....core.translation import Text
 from ..client.api import Json

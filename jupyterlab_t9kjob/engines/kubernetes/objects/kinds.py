@@ -11,7 +11,8 @@ from ....core.engine.info import EngineFacts
 from ....core.job import EngineName, Phase, Progress
 from ....core.manifests import Kind
 from ....core.manifests.names import PAUSED, RAN, STOPPED
-from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec, name_from
+from ....core.spec import NAME_PATTERN, JobSpec, ReplicaSpec
+from ....core.texts.job_names import name_from
 from ....core.translation import Text
 from ..client.api import Json
 from ..client.json_access import moment, part, parts, text

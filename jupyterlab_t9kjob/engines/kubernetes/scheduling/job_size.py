@@ -43,7 +43,7 @@ class Size:
 
 def size_of(spec: JobSpec) -> Size:
     """Return the size of a job."""
-    return Size(_replicas_of(spec), _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
+    return Size(spec.initial_replicas, _processes_of(spec), _devices_of(spec), spec.scheduling.queue)
 
 
 def size_text(spec: JobSpec, namespace: str, replicas: int | None = None) -> Text:
@@ -58,7 +58,7 @@ def size_text(spec: JobSpec, namespace: str, replicas: int | None = None) -> Tex
     replicas
         Replicas of its object; None if the spec tells them.
     """
-    number = _n("{n} replica", "{n} replicas", replicas or _replicas_of(spec))
+    number = _n("{n} replica", "{n} replicas", replicas or spec.initial_replicas)
     total = _processes_of(spec)
     if total is None or spec.torchrun is None:
         return _("{replicas} in {namespace}", replicas=number, namespace=namespace)
@@ -66,14 +66,9 @@ def size_text(spec: JobSpec, namespace: str, replicas: int | None = None) -> Tex
     return _("{replicas} × {processes} in {namespace}", replicas=number, processes=each, namespace=namespace)
 
 
-def _replicas_of(spec: JobSpec) -> int:
-    """Return the replicas of all types at the job's start."""
-    return (spec.elastic.expected if spec.elastic is not None else None) or spec.total_replicas
-
-
 def _asked_for(spec: JobSpec, group: ReplicaSpec) -> int:
     """Return the replicas of a group at the job's start; how several groups share an expected number is not known."""
-    return _replicas_of(spec) if len(spec.replica_specs) == 1 else group.replicas
+    return spec.initial_replicas if len(spec.replica_specs) == 1 else group.replicas
 
 
 def _processes_of(spec: JobSpec) -> int | None:
