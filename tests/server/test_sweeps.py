@@ -171,7 +171,13 @@ async def test_values_that_an_option_does_not_take(api: Api, jp_root_dir: Path) 
 async def test_what_earlier_jobs_of_the_script_say(
     api: Api, open_page: Callable[..., Awaitable[Page]], jp_root_dir: Path
 ) -> None:
-    (jp_root_dir / "train.py").write_text("import time\ntime.sleep(1)\n")
+    program = """
+import time
+for epoch in (1, 2):
+    print(f"Epoch {epoch}/2 lr=0.1 loss=1.5 val_loss=0.1 val_acc=0.9{epoch}11")
+time.sleep(1)
+"""
+    (jp_root_dir / "train.py").write_text(program)
     spec = (await api("POST", "launch", "prefill", body={"path": "train.py"})).json["spec"] | {"torchrun": None}
 
     def named(name: str) -> dict[str, Any]:
@@ -190,10 +196,10 @@ async def test_what_earlier_jobs_of_the_script_say(
     assert (await ended(page, job["id"]))["phase"] == "Succeeded"
 
     async def hints(
-        values: str, at_a_time: int = 1, left_out: Sequence[int] = (), field: str = "--lr", **changes: Any
+        values: str, left_out: Sequence[int] = (), field: str = "--lr", more: Any = None, **changes: Any
     ) -> dict[str, str]:
         fields = [{"field": field, "values": values}]
-        sweep = {"fields": fields, "at_a_time": at_a_time, "left_out": left_out}
+        sweep = {"fields": fields, "at_a_time": 1, "left_out": left_out, **(more or {})}
         form = {"spec": {**named("more"), **changes}, "path": "train.py", "sweep": sweep}
         preview = await api("POST", "launch", "sweep", body=form)
         fixes.update({check["code"]: check["fix"] for check in preview.json["checks"]})
@@ -209,11 +215,14 @@ async def test_what_earlier_jobs_of_the_script_say(
     # the earlier job had these arguments, but no such variable
     environment = [{"name": "SIZE", "value": "0"}]
     assert "TriedBefore" not in await hints("1, 2", field="/env/0/value", env=environment)
-    assert found["TriedBefore"] == "more-2 has the arguments of digits, which succeeded."
+    tried = "more-2 has the arguments of digits, which succeeded. The log of digits last reported "
+    assert found["TriedBefore"] == f"{tried}val_acc 0.9211 and val_loss 0.1."
+    rule = {"rule": {"metric": "loss"}}
+    assert (await hints("0.2, 0.1", more=rule))["TriedBefore"] == f"{tried}loss 1.5 and val_acc 0.9211."
     assert re.fullmatch(
         r"digits took \d+ s; if each of the 2 jobs takes as long, the sweep takes about \d+ s\.", found["SweepTime"]
     )
-    assert set(await hints("0.2, 0.3", at_a_time=2)) == {"SweepTime"}
+    assert set(await hints("0.2, 0.3", more={"at_a_time": 2})) == {"SweepTime"}
     # a job of another size tells nothing about the time
     assert set(await hints("0.2, 0.1", replica_specs=[{"replicas": 2}])) == {"TriedBefore"}
     # the record of a deleted job is as good

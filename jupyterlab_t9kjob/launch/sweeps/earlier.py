@@ -12,7 +12,7 @@ from ...core.errors import NotFound
 from ...core.job import Fix, Job
 from ...core.spec import JobSpec
 from ...core.texts.wording import duration
-from ...core.translation import _n, listing
+from ...core.translation import Text, _, _n, listing, sentences
 from ...jobs.query import Query
 from ...jobs.service import JobService
 from .fields import value_at
@@ -21,6 +21,9 @@ from .model import ExpandSweep, SweepJob
 LEFT_OUT: Final = "/sweep/left_out"
 MOST_READ: Final = 50
 MOST_NAMED: Final = 3
+MOST_METRICS: Final = 2
+_VALIDATION: Final = re.compile(r"val|test|eval")
+_NO_RESULTS: Final = {"lr", "learning_rate"}
 _OPTION: Final = re.compile(r"--?[A-Za-z_]")
 
 
@@ -58,23 +61,38 @@ async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
 def _tried(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
     """Return a hint if earlier jobs had the arguments of jobs of the sweep; one click leaves these out."""
     fields = [field for field in chosen[0].values if field.startswith("/")]  # What a sweep changes beside arguments.
-    names = {_tried_key(job.spec, fields): job.name for job in reversed(earlier)}  # The newest one of equal ones.
-    found = {job.number: name for job in chosen if (name := names.get(_tried_key(job.spec, fields))) is not None}
+    newest = {_tried_key(job.spec, fields): job for job in reversed(earlier)}
+    found = {job.number: before for job in chosen if (before := newest.get(_tried_key(job.spec, fields))) is not None}
     if not found:
         return []
     tried = [job.name for job in chosen if job.number in found]
+    named = {job.name: job for job in found.values()}
     message = _n(
         "{jobs} has the arguments of {earlier}, which succeeded.",
         "{jobs} have the arguments of {earlier}, which succeeded.",
         len(found),
         jobs=listing(tried, MOST_NAMED),
-        earlier=listing(list(dict.fromkeys(found.values())), MOST_NAMED),
+        earlier=listing(list(named), MOST_NAMED),
     )
+    if len(named) == 1:
+        message = sentences(message, _result(next(iter(named.values())), request)) or message
     fix = None
     if len(found) < len(chosen):  # A sweep without jobs is none.
         label = _n("Leave the job out", "Leave the jobs out", len(found))
         fix = Fix(label=label, changes={LEFT_OUT: sorted({*request.sweep.left_out, *found})})
     return [Check(level="hint", code="TriedBefore", message=message, field=LEFT_OUT, fix=fix)]
+
+
+def _result(job: Job, request: ExpandSweep) -> Text | None:
+    """Return what an ended job has last reported: the metric of the sweep's rule first, then those of validation."""
+    metrics = job.progress.metrics if job.progress is not None else {}
+    rule = request.sweep.rule
+    wanted = rule.metric.lower() if rule is not None else ""  # As the log's metrics are named.
+    names = sorted(metrics.keys() - _NO_RESULTS, key=lambda name: (name != wanted, not _VALIDATION.match(name), name))
+    if not names:
+        return None
+    values = [f"{name} {metrics[name]:.4g}" for name in names[:MOST_METRICS]]
+    return _("The log of {earlier} last reported {metrics}.", earlier=job.name, metrics=listing(values))
 
 
 def _tried_key(spec: JobSpec, fields: Sequence[str]) -> tuple[object, ...]:
@@ -116,5 +134,4 @@ def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Jo
 
 def _size(spec: JobSpec) -> tuple[object, ...]:
     """Return the number of replicas, also of an elastic job, and of processes in each."""
-    expected = spec.elastic.expected if spec.elastic is not None else None
-    return expected or spec.total_replicas, spec.torchrun.proc_per_node if spec.torchrun is not None else None
+    return spec.initial_replicas, spec.torchrun.proc_per_node if spec.torchrun is not None else None
