@@ -7,8 +7,8 @@ import { IManifest } from './state';
 import { ISavedTab } from './store';
 
 /**
- * Longest manifest, in characters, whose comments the form keeps. It is sent with each preview, and the server accepts
- * 1 MiB.
+ * Longest manifest, in characters, that the form keeps beside its fields. It is sent with each preview, and the server
+ * accepts 1 MiB.
  */
 const LONGEST_WRITTEN = 200_000;
 
@@ -25,6 +25,7 @@ export class LaunchModel extends LaunchStartingPoints {
     if (saved && (await this._restore(saved))) {
       return;
     }
+    await this._keepSource();
     if (this._begun) {
       return this._openManifest(this._begun);
     }
@@ -123,6 +124,24 @@ export class LaunchModel extends LaunchStartingPoints {
     this._set({ notes: [] });
   }
 
+  /** Store the manifest or job with which the tab was opened, or read it after a reload of the page. */
+  private async _keepSource(): Promise<void> {
+    const { store, tab } = this._options;
+    const manifest = this._begun;
+    const { clone } = this.state;
+    if (clone || manifest) {
+      const isKept = manifest === null || keptText(manifest.text) !== null;
+      await (isKept && store.saveSource(tab, { clone, manifest }));
+      return;
+    }
+    const source = await store.source(tab);
+    if (source) {
+      this._begun = source.manifest;
+      const title = source.manifest?.name ?? null;
+      this._set({ clone: source.clone, title });
+    }
+  }
+
   /** Open a manifest as a form. If the form can't represent all of it, open it as YAML. */
   private async _openManifest({ text }: IManifest): Promise<void> {
     let read: ReadManifest;
@@ -167,7 +186,7 @@ export class LaunchModel extends LaunchStartingPoints {
   }
 }
 
-/** Return a manifest whose comments the form keeps; null if it is too long. */
+/** Return a manifest that the form keeps beside its fields; null if it is too long. */
 function keptText(text: string | null): string | null {
   return text !== null && text.length <= LONGEST_WRITTEN ? text : null;
 }

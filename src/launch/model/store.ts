@@ -9,6 +9,7 @@ import {
   IEditedManifest,
   ILastSubmission,
   ILastTime,
+  IManifest,
   JobRequest,
   Start
 } from './state';
@@ -38,6 +39,12 @@ export interface ISavedTab extends ILocation {
   sent?: JobRequest | null;
   /** The last request to create the jobs of a sweep; missing in tabs that older versions saved. */
   sentSweep?: CreateSweep | null;
+}
+
+/** What an open tab was opened with. It fills the form after a reload of the page if nothing has filled it before. */
+export interface ITabSource {
+  clone: IClone | null;
+  manifest: IManifest | null;
 }
 
 /** Stores last submissions, open tabs, images and open groups. Without a state database nothing is stored. */
@@ -74,9 +81,20 @@ export class LaunchStore {
     return this._save(`tab:${id}`, tab);
   }
 
+  /** Return what an open tab was opened with; null for a file. */
+  source(id: string): Promise<ITabSource | null> {
+    return this._fetch<ITabSource>(`source:${id}`);
+  }
+
+  /** Store what a tab was opened with. */
+  saveSource(id: string, source: ITabSource): Promise<void> {
+    return this._save(`source:${id}`, source);
+  }
+
   /** Delete the content of a closed tab. */
   async removeTab(id: string): Promise<void> {
     await this._db?.remove(`${PREFIX}-tab:${id}`);
+    await this._db?.remove(`${PREFIX}-source:${id}`);
   }
 
   /** Return the location of the job that was submitted last. */

@@ -360,6 +360,41 @@ describe('LaunchModel in a cluster', () => {
       expect(other.state.failure).toBeNull();
       expect(other.spec.name).toBe('read');
     });
+
+    it('is there again after a reload, although it could not be read', async () => {
+      server.unreadable = { message: 'No job.' };
+      const pasted = { name: 'pasted', path: null, text: 'kind: Deploy' };
+      const tab = { db, path: null, tab: 'other' };
+      other = launchModel(server, { ...tab, manifest: pasted });
+      await other.open();
+      await other.correct('kind: Deployment');
+      other.dispose();
+      other = launchModel(server, tab);
+      await other.open();
+      expect(other.pasted).toBe('kind: Deployment');
+      expect(other.name).toBe('pasted');
+      expect(other.state.failure?.message).toBe('No job.');
+      server.unreadable = null;
+      await other.correct('kind: PyTorchJob');
+      expect(other.spec.name).toBe('read');
+    });
+  });
+
+  it('has its job again after a reload, although the server did not answer', async () => {
+    const { answer } = server;
+    server.answer = () => json({ message: 'Not now.' }, 503);
+    const spec = someSpec({ name: 'again' });
+    const tab = { db, path: null, tab: 'other' };
+    const first = launchModel(server, { ...tab, clone: { name: 'a', spec } });
+    await first.open();
+    expect(first.state.form).toBeNull();
+    first.dispose();
+    server.answer = answer;
+    const other = launchModel(server, tab);
+    await other.open();
+    expect(other.state).toMatchObject({ start: 'job', clone: { name: 'a' } });
+    expect(prefills().at(-1)?.spec).toEqual(spec);
+    other.dispose();
   });
 
   it('remembers where a file was submitted to, and with which image', async () => {
