@@ -1,10 +1,8 @@
 /** The table of all jobs: views, groups, selection, actions on many jobs; the comparison of jobs. */
 import { expect, test } from '@playwright/test';
 import type { Page } from '@playwright/test';
-import path from 'path';
 import type { JobSummary } from '../../src/api/types';
-import { expectNoViolations } from './helpers/accessible';
-import { measureContrast } from './helpers/contrast';
+import { expectAccessible } from './helpers/accessible';
 import {
   ago,
   fakeEnded,
@@ -16,6 +14,7 @@ import {
 import { FakeServer } from './helpers/fakeServer';
 import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
+import { picture } from './helpers/pictures';
 
 // Where it is afternoon now: jobs of two hours ago are of today. (Etc/GMT-3 is ahead of GMT by three hours.)
 const AHEAD = Math.min(15 - new Date().getUTCHours(), 14);
@@ -94,21 +93,10 @@ function someJobs(): JobSummary[] {
   ];
 }
 
-/** Keep a picture in both themes, and check what axe and the contrast tell. */
-async function picture(page: Page, name: string): Promise<void> {
-  await expectNoViolations(page, '.jp-t9k-AllJobs, .jp-t9k-CompareTab');
-  for (const theme of ['Dark', 'Light']) {
-    await run(page, 'apputils:change-theme', { theme: `JupyterLab ${theme}` });
-    await expect(page.locator('body')).toHaveAttribute(
-      'data-jp-theme-light',
-      String(theme === 'Light')
-    );
-    await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
-    const { tooLow } = await measureContrast(page);
-    expect(tooLow, `${name} in the ${theme} theme`).toEqual([]);
-    const file = `../../build/ui/all-jobs-${name}-${theme.toLowerCase()}.png`;
-    await page.screenshot({ path: path.resolve(__dirname, file) });
-  }
+/** Check what axe and the contrast tell, and keep a picture. */
+async function look(page: Page, name: string): Promise<void> {
+  await expectAccessible(page, '.jp-t9k-AllJobs, .jp-t9k-CompareTab');
+  await picture(page, `all-jobs-${name}`);
 }
 
 test.beforeEach(({ context }) => leaveOutUnused(context));
@@ -135,7 +123,7 @@ test('the table of all jobs', async ({ page }) => {
       await expect(grid.locator('tr[data-sweep]')).toContainText('sweep of 3');
       await expect(grid.locator('tr[data-sweep]')).toContainText('3 × 4');
       await expect(row('eurosat-lr-2')).toContainText('0.01');
-      await picture(page, 'table');
+      await look(page, 'table');
     });
 
     await test.step('words and expressions filter; an error leaves the rows', async () => {
@@ -168,7 +156,7 @@ test('the table of all jobs', async ({ page }) => {
       await expect(
         bar.getByRole('button', { name: 'Delete 2 of 5…' })
       ).toBeVisible();
-      await picture(page, 'selection');
+      await look(page, 'selection');
       await bar.getByRole('button', { name: 'Delete 2 of 5…' }).click();
       const dialog = page.getByRole('dialog', { name: 'Delete 2 jobs?' });
       await expect(dialog).toContainText(
@@ -212,7 +200,7 @@ test('the table of all jobs', async ({ page }) => {
       const heads = grid.getByRole('columnheader');
       await expect(heads.filter({ hasText: 'State' })).toBeVisible();
       await expect(heads.filter({ hasText: 'Waited' })).toHaveCount(0);
-      await picture(page, 'narrow');
+      await look(page, 'narrow');
       await page.setViewportSize({ width: 1400, height: 900 });
     });
 
@@ -234,7 +222,7 @@ test('the table of all jobs', async ({ page }) => {
       await page
         .getByRole('button', { name: 'Select all finished jobs' })
         .click();
-      await picture(page, 'space');
+      await look(page, 'space');
       await page.getByRole('button', { name: 'Remove 9.0 MB…' }).click();
       const dialog = page.getByRole('dialog');
       await expect(dialog).toContainText('The largest: big (9.0 MB).');

@@ -1,14 +1,10 @@
 /** The lab in Chinese: the package's own translations beside JupyterLab's language pack; nothing is cut off. */
 import { expect, test } from '@playwright/test';
-import { mkdirSync } from 'fs';
-import path from 'path';
 import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
+import { picture } from './helpers/pictures';
 import { chooseLanguage, shownBy } from './helpers/pseudo';
 import { FAILS } from './helpers/scripts';
-
-/** Where the pictures go, for people to look at. */
-const PICTURES = path.resolve(__dirname, '../../build/ui/chinese');
 
 let lab: OwnLab;
 
@@ -17,7 +13,6 @@ test.beforeEach(({ context }) => leaveOutUnused(context));
 test.beforeAll(async () => {
   lab = new OwnLab('chinese-lab');
   chooseLanguage(lab.settings, 'zh_CN');
-  mkdirSync(PICTURES, { recursive: true });
   await lab.start();
 });
 
@@ -32,16 +27,7 @@ test('six screens are Chinese and nothing is cut off', async ({ page }) => {
     const panel = page.locator(part).filter({ visible: true, hasText: shows });
     await panel.first().waitFor();
     expect((await shownBy(panel.first(), /./gu)).cut, name).toEqual([]);
-    for (const theme of ['Dark', 'Light']) {
-      await run(page, 'apputils:change-theme', {
-        theme: `JupyterLab ${theme}`
-      });
-      await expect(page.locator('body')).toHaveAttribute(
-        'data-jp-theme-light',
-        String(theme === 'Light')
-      );
-      await page.screenshot({ path: `${PICTURES}/${name}-${theme}.png` });
-    }
+    await picture(page, `chinese-${name}`);
   };
   await run(page, 'tabsmenu:activate-by-id', { id: 't9kjob-monitor' });
   await see('sidebar', '.jp-t9k-Monitor', '失败');

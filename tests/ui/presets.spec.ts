@@ -4,6 +4,7 @@ import { writeFileSync } from 'fs';
 import path from 'path';
 import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
+import { picture } from './helpers/pictures';
 
 const WAITS = `
 import argparse
@@ -39,19 +40,6 @@ test('presets, locks and a clone', async ({ page }) => {
       ]
     }
   });
-  const picture = async (name: string): Promise<void> => {
-    for (const theme of ['Dark', 'Light']) {
-      await run(page, 'apputils:change-theme', {
-        theme: `JupyterLab ${theme}`
-      });
-      await expect(page.locator('body')).toHaveAttribute(
-        'data-jp-theme-light',
-        String(theme === 'Light')
-      );
-      const file = `../../build/ui/presets-${name}-${theme.toLowerCase()}.png`;
-      await page.screenshot({ path: path.resolve(__dirname, file) });
-    }
-  };
   try {
     await lab.start();
     writeFileSync(path.join(lab.root, 'wait.py'), WAITS);
@@ -79,11 +67,11 @@ test('presets, locks and a clone', async ({ page }) => {
     await test.step('a preset applies what it can, and is undone', async () => {
       const torchrun = form.getByLabel('Start the processes with torchrun');
       await start.click();
-      await picture('menu');
+      await picture(page, 'presets-menu');
       await item.filter({ hasText: 'Debug, no torchrun' }).first().click();
       await expect(torchrun).not.toBeChecked();
       await expect(form).toContainText('A job has no field /old_field.');
-      await picture('applied');
+      await picture(page, 'presets-applied');
       await form.getByRole('button', { name: 'Undo' }).click();
       await expect(torchrun).toBeChecked();
       await start.click();
@@ -97,7 +85,7 @@ test('presets, locks and a clone', async ({ page }) => {
       const pane = form.getByRole('dialog', { name: 'Save as preset' });
       await pane.getByLabel('Name').fill('<b>Mine</b>');
       await pane.getByLabel('Options of the script').check();
-      await picture('save');
+      await picture(page, 'presets-save');
       await pane.getByRole('button', { name: 'Save' }).click();
       await expect(pane).toHaveCount(0);
       await form.getByRole('button', { name: 'Submit' }).click();
@@ -141,7 +129,7 @@ test('presets, locks and a clone', async ({ page }) => {
       await form.getByLabel('Nodes').fill('2');
       await expect(form).toContainText('2 fields differ from wait-1:');
       await expect(start).toHaveAccessibleName('Start from wait-1, changed');
-      await picture('clone');
+      await picture(page, 'presets-clone');
       await form
         .getByRole('button', { name: 'Restore Nodes of the cloned job' })
         .click();
@@ -150,7 +138,7 @@ test('presets, locks and a clone', async ({ page }) => {
       await expect(form).not.toContainText('from wait-1:');
       await page.setViewportSize({ width: 560, height: 900 });
       await start.click();
-      await picture('narrow');
+      await picture(page, 'presets-narrow');
     });
   } finally {
     await lab.kill();

@@ -1,6 +1,7 @@
 /** A sweep from the right click on a script to the end of its jobs. */
 import type { JupyterLabPage } from '@jupyterlab/galata';
 import { expect, mainTab, openSidebar, writeFile } from './helpers/lab';
+import { picture } from './helpers/pictures';
 import { test } from './helpers/samePage';
 
 /** Waits, so that some jobs of the sweep run while others wait for their turn. */
@@ -57,9 +58,7 @@ test('four jobs of a script, two at a time', async ({ page, tmpPath }) => {
       form.getByRole('button', { name: 'Submit 3 jobs' })
     ).toBeVisible();
     await jobs.getByRole('checkbox', { name: 'Create all jobs' }).check();
-    await page.screenshot({ path: '../../build/ui/sweep-form.png' });
-    await page.theme.setDarkTheme();
-    await page.screenshot({ path: '../../build/ui/sweep-form-dark.png' });
+    await picture(page, 'sweep-form');
   });
 
   const sidebar = await openSidebar(page);
@@ -70,9 +69,7 @@ test('four jobs of a script, two at a time', async ({ page, tmpPath }) => {
     await expect(
       sidebar.getByRole('treeitem', { name: /^wait-\d-4, pending/ })
     ).toBeVisible();
-    await page.screenshot({ path: '../../build/ui/sweep-sidebar-dark.png' });
-    await page.theme.setLightTheme();
-    await page.screenshot({ path: '../../build/ui/sweep-sidebar.png' });
+    await picture(page, 'sweep-sidebar');
   });
 
   await test.step('they are compared', async () => {
@@ -92,7 +89,7 @@ test('four jobs of a script, two at a time', async ({ page, tmpPath }) => {
     await expect(
       results.getByRole('row', { name: /^wait-\d-1 0\.1 16 best 0\.1 0\.3 3/ })
     ).toBeVisible();
-    await page.screenshot({ path: '../../build/ui/sweep-compare.png' });
+    await picture(page, 'sweep-compare');
     await saved;
     // Galata would wait for the launcher, which is not in front.
     await (page as unknown as JupyterLabPage).reload({ waitForIsReady: false });
@@ -145,7 +142,7 @@ test('a file with the values of the jobs, and a rule', async ({
   await expect(
     form.getByText('Row 2 of wrong.csv has 1 cell, and the header has 2.')
   ).not.toHaveCount(0);
-  await page.screenshot({ path: '../../build/ui/sweep-rows-error.png' });
+  await picture(page, 'sweep-rows-error');
   await form.getByRole('button', { name: 'Choose another file' }).click();
   await choose('rows.csv');
   const jobs = form.getByRole('table', { name: 'Jobs of the sweep' });
@@ -160,5 +157,5 @@ test('a file with the values of the jobs, and a rule', async ({
   await expect(
     form.getByText(/so no job has 3 others to be compared with/)
   ).not.toHaveCount(0);
-  await page.screenshot({ path: '../../build/ui/sweep-rows.png' });
+  await picture(page, 'sweep-rows');
 });

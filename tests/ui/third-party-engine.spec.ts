@@ -4,6 +4,7 @@ import { writeFileSync } from 'fs';
 import path from 'path';
 import { leaveOutUnused, run } from './helpers/lab';
 import { OwnLab } from './helpers/ownLab';
+import { picture } from './helpers/pictures';
 
 const COUNTS = `
 import itertools
@@ -23,10 +24,6 @@ test('a job of an engine of another distribution', async ({ page }) => {
   const lab = new OwnLab('third-party', {
     args: ['--SimpleProcesses.enabled=True']
   });
-  const picture = (name: string): Promise<Buffer> =>
-    page.screenshot({
-      path: path.resolve(__dirname, `../../build/ui/third-party-${name}.png`)
-    });
   try {
     await lab.start();
     writeFileSync(path.join(lab.root, 'counts.py'), COUNTS);
@@ -45,7 +42,7 @@ test('a job of an engine of another distribution', async ({ page }) => {
       await expect(form.getByLabel('Kernel')).toBeVisible();
       await expect(form).not.toContainText(ODD);
       await expect(form).not.toContainText('torchrun');
-      await picture('form');
+      await picture(page, 'third-party-form');
     });
 
     const job = page.locator('.jp-t9k-Job:visible');
@@ -64,11 +61,11 @@ test('a job of an engine of another distribution', async ({ page }) => {
       const empty = job.locator(
         '.jp-t9k-Overview-spec .jp-t9k-Section:not(:has(dd))'
       );
-      await picture('overview');
+      await picture(page, 'third-party-overview');
       await expect(empty).toHaveCount(0);
       await job.getByRole('tab', { name: 'Replicas' }).click();
       await expect(job.getByRole('row', { name: /worker-0/ })).toBeVisible();
-      await picture('replicas');
+      await picture(page, 'third-party-replicas');
     });
 
     await test.step('its lines come from memory, as they are written', async () => {
@@ -83,7 +80,7 @@ test('a job of an engine of another distribution', async ({ page }) => {
       };
       const seen = await last();
       await expect.poll(last).toBeGreaterThan(seen);
-      await picture('log');
+      await picture(page, 'third-party-log');
     });
 
     await test.step('it is stopped', async () => {
@@ -95,7 +92,7 @@ test('a job of an engine of another distribution', async ({ page }) => {
       await dialog.getByRole('button', { name: 'Stop', exact: true }).click();
       await expect(header).toContainText('Stopped at');
       await expect(row).toHaveAccessibleName(/^counts-1, stopped, Stopped by /);
-      await picture('stopped');
+      await picture(page, 'third-party-stopped');
     });
 
     await test.step('it is deleted', async () => {

@@ -11,7 +11,7 @@ import {
   test,
   writeFile
 } from './helpers/lab';
-import { inBothThemes, picture } from './helpers/pictures';
+import { picture } from './helpers/pictures';
 
 test.use({ autoGoto: false });
 
@@ -68,7 +68,7 @@ test('a job for a cluster is tried here first: an error, then a pass', async ({
       pane.getByText(/^Rank 1 failed with exit code 1: FileNotFoundError/)
     ).toBeVisible();
     await picture(page, 'try-failed');
-    await inBothThemes(page, () => expectAccessible(page));
+    await expectAccessible(page);
     await pane.getByRole('button', { name: 'finetune.py, line 6' }).click();
     const editor = page.locator('.jp-FileEditor:visible');
     await expect(editor.getByText('open("data/EuroSAT_RGB")')).toBeVisible();

@@ -8,9 +8,10 @@ import { inBothThemes } from './pictures';
 
 /** Problems that axe finds in our widgets, and texts with a low contrast, in both themes. */
 export async function expectAccessible(
-  page: IJupyterLabPageFixture
+  page: Page,
+  part = '.jp-t9k-View'
 ): Promise<void> {
-  await expectNoViolations(page, '.jp-t9k-View');
+  await expectNoViolations(page, part);
   await inBothThemes(page, async theme => {
     const { count, tooLow } = await measureContrast(page);
     expect(count).toBeGreaterThan(0);

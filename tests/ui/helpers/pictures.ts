@@ -1,6 +1,6 @@
-import type { IJupyterLabPageFixture } from '@jupyterlab/galata';
-import type { Page } from '@playwright/test';
+import { expect, type Page } from '@playwright/test';
 import path from 'path';
+import { run } from './lab';
 
 /** Where pictures of the designed states are kept. */
 const FOLDER = path.resolve(__dirname, '../pictures');
@@ -12,7 +12,7 @@ const FOLDER = path.resolve(__dirname, '../pictures');
  * @param drawn - Waits for what a change of the theme draws anew.
  */
 export async function picture(
-  page: IJupyterLabPageFixture,
+  page: Page,
   name: string,
   {
     part = page as Pick<Page, 'screenshot'>,
@@ -32,13 +32,22 @@ export async function picture(
   });
 }
 
-/** Do something in the light theme, then in the dark one, and leave the page in the light one. */
+/** Do something in both themes, first in the present one. The page stays in the other: each change of it takes time. */
 export async function inBothThemes(
-  page: IJupyterLabPageFixture,
+  page: Page,
   act: (theme: 'light' | 'dark') => Promise<void>
 ): Promise<void> {
-  await act('light');
-  await page.theme.setDarkTheme();
-  await act('dark');
-  await page.theme.setLightTheme();
+  const isLight = await page.evaluate(
+    () => document.body.dataset.jpThemeLight !== 'false'
+  );
+  await act(isLight ? 'light' : 'dark');
+  await run(page, 'apputils:change-theme', {
+    theme: isLight ? 'JupyterLab Dark' : 'JupyterLab Light'
+  });
+  await expect(page.locator('body')).toHaveAttribute(
+    'data-jp-theme-light',
+    String(!isLight)
+  );
+  await expect(page.locator('#jupyterlab-splash')).toHaveCount(0);
+  await act(isLight ? 'dark' : 'light');
 }
