@@ -172,7 +172,12 @@ async def test_what_earlier_jobs_of_the_script_say(
     api: Api, open_page: Callable[..., Awaitable[Page]], jp_root_dir: Path
 ) -> None:
     program = """
-import time
+import argparse, time
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=1e-1)
+parser.add_argument("--out")
+parser.add_argument("--workers", type=int, default=2)
+parser.parse_args()
 for epoch in (1, 2):
     print(f"Epoch {epoch}/2 lr=0.1 loss=1.5 val_loss=0.1 val_acc=0.9{epoch}11")
 time.sleep(1)
@@ -217,6 +222,11 @@ time.sleep(1)
     assert "TriedBefore" not in await hints("1, 2", field="/env/0/value", env=environment)
     tried = "more-2 has the arguments of digits, which succeeded. The log of digits last reported "
     assert found["TriedBefore"] == f"{tried}val_acc 0.9211 and val_loss 0.1."
+    by_default = await hints("4, 2", field="--workers")
+    assert by_default["TriedBefore"].startswith(
+        "With the defaults that the script has now, more-2 has the values of digits, which succeeded."
+    )
+    assert "TriedBefore" not in await hints("4, 3", field="--workers")
     rule = {"rule": {"metric": "loss"}}
     assert (await hints("0.2, 0.1", more=rule))["TriedBefore"] == f"{tried}loss 1.5 and val_acc 0.9211."
     assert re.fullmatch(

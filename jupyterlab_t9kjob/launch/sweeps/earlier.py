@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...core.checks import Check
@@ -15,6 +16,7 @@ from ...core.texts.wording import duration
 from ...core.translation import Text, _, _n, listing, sentences
 from ...jobs.query import Query
 from ...jobs.service import JobService
+from ..model import ScriptOption
 from .fields import value_at
 from .model import ExpandSweep, SweepJob
 
@@ -27,7 +29,9 @@ _NO_RESULTS: Final = {"lr", "learning_rate"}
 _OPTION: Final = re.compile(r"--?[A-Za-z_]")
 
 
-async def earlier_hints(jobs: JobService, request: ExpandSweep, chosen: Sequence[SweepJob]) -> list[Check]:
+async def earlier_hints(
+    jobs: JobService, request: ExpandSweep, chosen: Sequence[SweepJob], options: Sequence[ScriptOption]
+) -> list[Check]:
     """Return hints from jobs of the same script that succeeded; none if there is no such job.
 
     Parameters
@@ -38,9 +42,11 @@ async def earlier_hints(jobs: JobService, request: ExpandSweep, chosen: Sequence
         The sweep.
     chosen
         The jobs that it creates.
+    options
+        The options of the script.
     """
     earlier = await _succeeded(jobs, request.path)
-    return [*_tried(request, chosen, earlier), *_time(request, chosen, earlier)]
+    return [*_tried(request, chosen, earlier, _defaults(options)), *_time(request, chosen, earlier)]
 
 
 async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
@@ -58,28 +64,41 @@ async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
     return found
 
 
-def _tried(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
+def _tried(
+    request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job], defaults: Mapping[str, str]
+) -> list[Check]:
     """Return a hint if earlier jobs had the arguments of jobs of the sweep; one click leaves these out."""
     fields = [field for field in chosen[0].values if field.startswith("/")]  # What a sweep changes beside arguments.
-    newest = {_tried_key(job.spec, fields): job for job in reversed(earlier)}
-    found = {job.number: before for job in chosen if (before := newest.get(_tried_key(job.spec, fields))) is not None}
+    newest = {_tried_key(job.spec, fields, defaults): job for job in reversed(earlier)}
+    same = [(job, newest.get(_tried_key(job.spec, fields, defaults))) for job in chosen]
+    found = [(job, before) for job, before in same if before is not None]
     if not found:
         return []
-    tried = [job.name for job in chosen if job.number in found]
-    named = {job.name: job for job in found.values()}
-    message = _n(
-        "{jobs} has the arguments of {earlier}, which succeeded.",
-        "{jobs} have the arguments of {earlier}, which succeeded.",
-        len(found),
-        jobs=listing(tried, MOST_NAMED),
-        earlier=listing(list(named), MOST_NAMED),
-    )
+    named = {before.name: before for _job, before in found}
+    jobs, names = listing([job.name for job, _before in found], MOST_NAMED), listing(list(named), MOST_NAMED)
+    if all(_arguments(job.spec, {}) == _arguments(before.spec, {}) for job, before in found):
+        message = _n(
+            "{jobs} has the arguments of {earlier}, which succeeded.",
+            "{jobs} have the arguments of {earlier}, which succeeded.",
+            len(found),
+            jobs=jobs,
+            earlier=names,
+        )
+    else:
+        message = _n(
+            "With the defaults that the script has now, {jobs} has the values of {earlier}, which succeeded.",
+            "With the defaults that the script has now, {jobs} have the values of {earlier}, which succeeded.",
+            len(found),
+            jobs=jobs,
+            earlier=names,
+        )
     if len(named) == 1:
-        message = sentences(message, _result(next(iter(named.values())), request)) or message
+        message = sentences(message, _result(found[0][1], request)) or message
     fix = None
     if len(found) < len(chosen):  # A sweep without jobs is none.
         label = _n("Leave the job out", "Leave the jobs out", len(found))
-        fix = Fix(label=label, changes={LEFT_OUT: sorted({*request.sweep.left_out, *found})})
+        numbers = [job.number for job, _before in found]
+        fix = Fix(label=label, changes={LEFT_OUT: sorted({*request.sweep.left_out, *numbers})})
     return [Check(level="hint", code="TriedBefore", message=message, field=LEFT_OUT, fix=fix)]
 
 
@@ -95,14 +114,24 @@ def _result(job: Job, request: ExpandSweep) -> Text | None:
     return _("The log of {earlier} last reported {metrics}.", earlier=job.name, metrics=listing(values))
 
 
-def _tried_key(spec: JobSpec, fields: Sequence[str]) -> tuple[object, ...]:
+def _defaults(options: Sequence[ScriptOption]) -> dict[str, str]:
+    """Return the defaults of the options that have one value, by the options' spellings."""
+    return {
+        flag: option.default
+        for option in options
+        if option.default is not None and option.kind not in ("flag", "list") and not option.repeatable
+        for flag in option.flags
+    }
+
+
+def _tried_key(spec: JobSpec, fields: Sequence[str], defaults: Mapping[str, str]) -> tuple[object, ...]:
     """Return the arguments of a job, and its values of other fields of a sweep, as JSON pointers name them."""
     document = spec.model_dump(mode="json") if fields else {}
-    return _arguments(spec), *(str(value_at(document, field)) for field in fields)
+    return _arguments(spec, defaults), *(str(value_at(document, field)) for field in fields)
 
 
-def _arguments(spec: JobSpec) -> tuple[tuple[str, ...], ...]:
-    """Return the arguments with their options in a fixed order, and without the job's own name in paths.
+def _arguments(spec: JobSpec, defaults: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
+    """Return the arguments with their options in a fixed order, without defaults and the job's own name in paths.
 
     What follows an option stays with it: whether that is its value is not known here.
     """
@@ -111,7 +140,22 @@ def _arguments(spec: JobSpec) -> tuple[tuple[str, ...], ...]:
         if _OPTION.match(argument):
             groups.append([])
         groups[-1].append("/".join("" if part == spec.name else part for part in argument.split("/")))
-    return tuple(map(tuple, [groups[0], *sorted(groups[1:])]))
+    given = Counter(group[0].partition("=")[0] for group in groups[1:])
+    kept = [group for group in groups[1:] if given[group[0].partition("=")[0]] > 1 or not _is_default(group, defaults)]
+    return tuple(map(tuple, [groups[0], *sorted(kept)]))
+
+
+def _is_default(group: Sequence[str], defaults: Mapping[str, str]) -> bool:
+    """Return True for an option with its default: as `--x v` or `--x=v`."""
+    flag, _sign, value = group[0].partition("=")
+    words = [*([value] if "=" in group[0] else []), *group[1:]]
+    default = defaults.get(flag)
+    if default is None or len(words) != 1:
+        return False
+    try:
+        return words[0] == default or float(words[0]) == float(default)
+    except ValueError:
+        return False
 
 
 def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:

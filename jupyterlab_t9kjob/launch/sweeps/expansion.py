@@ -62,7 +62,7 @@ class Sweeps:
         checks = await self._checks(request, jobs, options)
         chosen = [job for job in jobs if not job.left_out]
         if chosen:
-            checks += await earlier_hints(self._jobs, request, chosen)
+            checks += await earlier_hints(self._jobs, request, chosen, options)
         summary = _summary(len(chosen), request.sweep.at_a_time)
         return SweepPreview(fields=fields, jobs=jobs, total=total, limit=self._limit, summary=summary, checks=checks)
 
