@@ -109,7 +109,7 @@ class ManifestInput extends ReactWidget {
   protected override render(): React.JSX.Element {
     const trans = this._trans;
     return (
-      <div className="jp-t9k-View jp-t9k-Confirm">
+      <div className="jp-t9k-View jp-t9k-Confirm jp-t9k-mod-wide">
         <p id="jp-t9k-manifest-help">
           {trans.__(
             'A PyTorchTrainingJob, PyTorchJob, TrainJob, JobSet or Indexed Job of Kubernetes, as YAML or JSON. Nothing is created before you submit the form.'
@@ -120,7 +120,7 @@ class ManifestInput extends ReactWidget {
           aria-label={trans.__('Manifest')}
           aria-describedby="jp-t9k-manifest-help"
           spellCheck={false}
-          rows={18}
+          rows={15} // The dialog has room for so many in a narrow window.
           defaultValue={this.text}
           onChange={event => {
             this.text = event.target.value;
