@@ -176,7 +176,8 @@ import argparse, time
 parser = argparse.ArgumentParser()
 parser.add_argument("--lr", type=float, default=1e-1)
 parser.add_argument("--out")
-parser.add_argument("--workers", type=int, default=2)
+parser.add_argument("-w", "--workers", type=int, default=2)
+parser.add_argument("--tag", default="1.0")
 parser.parse_args()
 for epoch in (1, 2):
     print(f"Epoch {epoch}/2 lr=0.1 loss=1.5 val_loss=0.1 val_acc=0.9{epoch}11")
@@ -220,14 +221,19 @@ time.sleep(1)
     # the earlier job had these arguments, but no such variable
     environment = [{"name": "SIZE", "value": "0"}]
     assert "TriedBefore" not in await hints("1, 2", field="/env/0/value", env=environment)
-    tried = "more-2 has the arguments of digits, which succeeded. The log of digits last reported "
+    tried = "more-2 has the arguments of digits, which succeeded. digits last reported "
     assert found["TriedBefore"] == f"{tried}val_acc 0.9211 and val_loss 0.1."
     by_default = await hints("4, 2", field="--workers")
     assert by_default["TriedBefore"].startswith(
         "With the defaults that the script has now, more-2 has the values of digits, which succeeded."
     )
     assert "TriedBefore" not in await hints("4, 3", field="--workers")
-    rule = {"rule": {"metric": "loss"}}
+    # only numbers are compared by their value, and an option that is given twice by its words
+    assert "TriedBefore" in await hints("v1, 1.0", field="--tag")
+    assert "TriedBefore" not in await hints("v1, 1.00", field="--tag")
+    twice = ["--lr", "0.1", "-w", "8", "--workers", "2", "--out", "runs/more"]
+    assert "TriedBefore" not in await hints("v1, 1.0", field="--tag", args=twice)
+    rule = {"rule": {"metric": "Loss"}}
     assert (await hints("0.2, 0.1", more=rule))["TriedBefore"] == f"{tried}loss 1.5 and val_acc 0.9211."
     assert re.fullmatch(
         r"digits took \d+ s; if each of the 2 jobs takes as long, the sweep takes about \d+ s\.", found["SweepTime"]

@@ -44,11 +44,25 @@ class Metrics:
     series: Mapping[str, Series] = field(default_factory=dict)
 
     def find(self, name: str) -> Series:
-        """Return the series with a name; it may be given without its folder if no other one ends with it."""
-        wanted = name.casefold()
-        same = [series for each, series in self.series.items() if each.casefold() == wanted]
-        ending = [series for each, series in self.series.items() if each.casefold().endswith(f"/{wanted}")]
-        return same[0] if same else ending[0] if len(ending) == 1 else {}
+        """Return the series with a name, see `metric_named`; an empty one if there is none."""
+        found = metric_named(name, self.series)
+        return self.series[found] if found is not None else {}
+
+
+def metric_named(name: str, metrics: Iterable[str]) -> str | None:
+    """Return the metric with a name; it may be given without its folder if no other one ends with it.
+
+    Parameters
+    ----------
+    name
+        Name as a user writes it; upper and lower case are the same.
+    metrics
+        Names of the metrics.
+    """
+    wanted, known = name.casefold(), list(metrics)
+    same = [each for each in known if each.casefold() == wanted]
+    ending = [each for each in known if each.casefold().endswith(f"/{wanted}")]
+    return same[0] if same else ending[0] if len(ending) == 1 else None
 
 
 class LineMetrics:

@@ -14,6 +14,7 @@ from ...core.job import Fix, Job
 from ...core.spec import JobSpec
 from ...core.texts.wording import duration
 from ...core.translation import Text, _, _n, listing, sentences
+from ...jobs.metrics.reader import metric_named
 from ...jobs.query import Query
 from ...jobs.service import JobService
 from ..model import ScriptOption
@@ -24,8 +25,8 @@ LEFT_OUT: Final = "/sweep/left_out"
 MOST_READ: Final = 50
 MOST_NAMED: Final = 3
 MOST_METRICS: Final = 2
-_VALIDATION: Final = re.compile(r"val|test|eval")
-_NO_RESULTS: Final = {"lr", "learning_rate"}
+_VALIDATION: Final = re.compile(r"val|test", re.IGNORECASE)
+_NO_RESULT: Final = re.compile(r"(?:^|[^a-z])(?:lr|learning_rate)$", re.IGNORECASE)
 _OPTION: Final = re.compile(r"--?[A-Za-z_]")
 
 
@@ -46,7 +47,7 @@ async def earlier_hints(
         The options of the script.
     """
     earlier = await _succeeded(jobs, request.path)
-    return [*_tried(request, chosen, earlier, _defaults(options)), *_time(request, chosen, earlier)]
+    return [*_tried(request, chosen, earlier, _with_default(options)), *_time(request, chosen, earlier)]
 
 
 async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
@@ -65,18 +66,18 @@ async def _succeeded(jobs: JobService, path: str | None) -> list[Job]:
 
 
 def _tried(
-    request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job], defaults: Mapping[str, str]
+    request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job], options: Mapping[str, ScriptOption]
 ) -> list[Check]:
     """Return a hint if earlier jobs had the arguments of jobs of the sweep; one click leaves these out."""
     fields = [field for field in chosen[0].values if field.startswith("/")]  # What a sweep changes beside arguments.
-    newest = {_tried_key(job.spec, fields, defaults): job for job in reversed(earlier)}
-    same = [(job, newest.get(_tried_key(job.spec, fields, defaults))) for job in chosen]
-    found = [(job, before) for job, before in same if before is not None]
+    newest = {_tried_key(job.spec, fields, options): job for job in reversed(earlier)}
+    same = [(job, newest.get(_tried_key(job.spec, fields, options))) for job in chosen]
+    found = [(job, each) for job, each in same if each is not None]
     if not found:
         return []
-    named = {before.name: before for _job, before in found}
-    jobs, names = listing([job.name for job, _before in found], MOST_NAMED), listing(list(named), MOST_NAMED)
-    if all(_arguments(job.spec, {}) == _arguments(before.spec, {}) for job, before in found):
+    before = {each.id: each.name for _job, each in found}
+    jobs, names = listing([job.name for job, _before in found], MOST_NAMED), listing(list(before.values()), MOST_NAMED)
+    if all(_arguments(job.spec, {}) == _arguments(each.spec, {}) for job, each in found):
         message = _n(
             "{jobs} has the arguments of {earlier}, which succeeded.",
             "{jobs} have the arguments of {earlier}, which succeeded.",
@@ -92,7 +93,7 @@ def _tried(
             jobs=jobs,
             earlier=names,
         )
-    if len(named) == 1:
+    if len(before) == 1:
         message = sentences(message, _result(found[0][1], request)) or message
     fix = None
     if len(found) < len(chosen):  # A sweep without jobs is none.
@@ -106,56 +107,75 @@ def _result(job: Job, request: ExpandSweep) -> Text | None:
     """Return what an ended job has last reported: the metric of the sweep's rule first, then those of validation."""
     metrics = job.progress.metrics if job.progress is not None else {}
     rule = request.sweep.rule
-    wanted = rule.metric.lower() if rule is not None else ""  # As the log's metrics are named.
-    names = sorted(metrics.keys() - _NO_RESULTS, key=lambda name: (name != wanted, not _VALIDATION.match(name), name))
-    if not names:
+    wanted = metric_named(rule.metric, metrics) if rule is not None else None
+    results = [name for name in metrics if not _NO_RESULT.search(name)]
+    results.sort(key=lambda name: (name != wanted, not _VALIDATION.search(name), name))
+    if not results:
         return None
-    values = [f"{name} {metrics[name]:.4g}" for name in names[:MOST_METRICS]]
-    return _("The log of {earlier} last reported {metrics}.", earlier=job.name, metrics=listing(values))
+    values = [f"{name} {metrics[name]:.4g}" for name in results[:MOST_METRICS]]
+    return _("{earlier} last reported {metrics}.", earlier=job.name, metrics=listing(values))
 
 
-def _defaults(options: Sequence[ScriptOption]) -> dict[str, str]:
-    """Return the defaults of the options that have one value, by the options' spellings."""
+def _with_default(options: Sequence[ScriptOption]) -> dict[str, ScriptOption]:
+    """Return the options that have one value and a default, by the spellings that no other option has."""
+    spellings = Counter(flag for option in options for flag in option.flags)
     return {
-        flag: option.default
+        flag: option
         for option in options
-        if option.default is not None and option.kind not in ("flag", "list") and not option.repeatable
+        if option.default is not None and option.kind not in ("flag", "list")
+        if not option.repeatable and option.command is None and option.condition is None
         for flag in option.flags
+        if spellings[flag] == 1
     }
 
 
-def _tried_key(spec: JobSpec, fields: Sequence[str], defaults: Mapping[str, str]) -> tuple[object, ...]:
+def _tried_key(spec: JobSpec, fields: Sequence[str], options: Mapping[str, ScriptOption]) -> tuple[object, ...]:
     """Return the arguments of a job, and its values of other fields of a sweep, as JSON pointers name them."""
     document = spec.model_dump(mode="json") if fields else {}
-    return _arguments(spec, defaults), *(str(value_at(document, field)) for field in fields)
+    return _arguments(spec, options), *(str(value_at(document, field)) for field in fields)
 
 
-def _arguments(spec: JobSpec, defaults: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
-    """Return the arguments with their options in a fixed order, without defaults and the job's own name in paths.
+def _arguments(spec: JobSpec, options: Mapping[str, ScriptOption]) -> tuple[tuple[str, ...], ...]:
+    """Return the arguments in a fixed order of their options, and without the job's own name in paths.
 
     What follows an option stays with it: whether that is its value is not known here.
+
+    Parameters
+    ----------
+    spec
+        The job's spec.
+    options
+        Options that are left out where they are given once, with their default.
     """
     groups: list[list[str]] = [[]]
     for argument in spec.args:
         if _OPTION.match(argument):
             groups.append([])
         groups[-1].append("/".join("" if part == spec.name else part for part in argument.split("/")))
-    given = Counter(group[0].partition("=")[0] for group in groups[1:])
-    kept = [group for group in groups[1:] if given[group[0].partition("=")[0]] > 1 or not _is_default(group, defaults)]
+    given = Counter(_option_of(group, options) for group in groups[1:])
+    kept = [group for group in groups[1:] if given[_option_of(group, options)] > 1 or not _is_default(group, options)]
     return tuple(map(tuple, [groups[0], *sorted(kept)]))
 
 
-def _is_default(group: Sequence[str], defaults: Mapping[str, str]) -> bool:
+def _option_of(group: Sequence[str], options: Mapping[str, ScriptOption]) -> str:
+    """Return the name of an option, however it is spelled; its spelling if it is not known."""
+    flag = group[0].partition("=")[0]
+    return options[flag].dest if flag in options else flag
+
+
+def _is_default(group: Sequence[str], options: Mapping[str, ScriptOption]) -> bool:
     """Return True for an option with its default: as `--x v` or `--x=v`."""
-    flag, _sign, value = group[0].partition("=")
-    words = [*([value] if "=" in group[0] else []), *group[1:]]
-    default = defaults.get(flag)
-    if default is None or len(words) != 1:
+    flag, sign, value = group[0].partition("=")
+    words = [*([value] if sign else []), *group[1:]]
+    option = options.get(flag)
+    if option is None or option.default is None or len(words) != 1:
         return False
+    if option.kind != "float":
+        return words[0] == option.default
     try:
-        return words[0] == default or float(words[0]) == float(default)
+        return float(words[0]) == float(option.default)
     except ValueError:
-        return False
+        return words[0] == option.default
 
 
 def _time(request: ExpandSweep, chosen: Sequence[SweepJob], earlier: Sequence[Job]) -> list[Check]:
