@@ -660,7 +660,7 @@ async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeyp
 
 def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogManager, Any, Any]:
     """Return a keeper of logs, the cluster that it sees, and the job as it is told of it."""
-    known = SimpleNamespace(uid="1", namespace="lab", present=True, paths=SimpleNamespace(ranks=None))
+    known = SimpleNamespace(uid="1", namespace="lab", present=True, record=None, paths=SimpleNamespace(ranks=None))
     known.lifetime = FOR_EVER
     state = SimpleNamespace(phase=phase)
     seen = SimpleNamespace(job=known, mine=mine, complete=True, events=[], state=state, replicas=job.places)
@@ -690,6 +690,23 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
         await are_open(4)
         stop()
         await are_open(0)
+        await keeper.stop()
+
+
+async def test_the_log_of_a_job_of_others_that_ends_is_read_only_if_the_job_was_opened(tmp_path: Path):
+    async with bench(tmp_path) as job:
+        job.server.acts += [says(lines(0, 3))]
+        job.update(ended(), tell=False)
+        keeper, _cluster, seen = keeping(job, tmp_path, mine=False, phase="Running")
+        for uid, record in (("1", None), ("2", object())):
+            seen.job.uid, seen.job.record, seen.state.phase = uid, record, "Running"
+            keeper.update(seen)
+            seen.state.phase = "Succeeded"
+            keeper.update(seen)
+            await asyncio.sleep(0)  # the reading begins
+        await job.until(lambda _streams: job.server.asked)
+        await keeper.subscribe(seen)
+        assert len(job.server.asked) == 1
         await keeper.stop()
 
 

@@ -345,7 +345,7 @@ class ContainerFollower:
             "sinceTime": None if since is None else _rfc3339(since),
         }
         clean, self._spools.clean = self._spools.clean, None
-        self._start.asked(spool)
+        self._start.asked(self._kept.path(record), spool.size)
         rotations = Rotations(lambda: self._pod.newest_file())
         try:
             async with (

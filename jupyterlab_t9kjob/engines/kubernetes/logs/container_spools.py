@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Final
 
@@ -49,6 +50,7 @@ class ContainerSpools:
         self._replica = replica
         self._earlier = earlier
         self._open: tuple[str, Spool] | None = None
+        self._noting = asyncio.Lock()
 
     async def hold(self) -> None:
         """Hold the lease.
@@ -160,17 +162,19 @@ class ContainerSpools:
         sentence
             Why lines may be missing.
         """
-        if gaps:
-            record.missing += [
-                MissingSpan(
-                    sentence=sentence,
-                    offset=gap.offset,
-                    since=record.started_at if gap.since is None else gap.since / SECOND,
-                    until=gap.until / SECOND,
-                )
-                for gap in gaps
-            ]
-            record.missing.sort(key=lambda span: span.offset)
+        if not gaps:
+            return
+        spans = [
+            MissingSpan(
+                sentence=sentence,
+                offset=gap.offset,
+                since=record.started_at if gap.since is None else gap.since / SECOND,
+                until=gap.until / SECOND,
+            )
+            for gap in gaps
+        ]
+        async with self._noting:  # The beginning of a log is judged while the log is read.
+            record.missing = sorted([*record.missing, *spans], key=lambda span: span.offset)
             await self._kept.save(record)
 
     async def lose_earlier(self, state: ContainerState) -> None:

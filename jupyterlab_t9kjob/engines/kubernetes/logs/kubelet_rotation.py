@@ -125,13 +125,22 @@ class LostStart:
     """
 
     def __init__(self) -> None:
-        self._asked_at: float | None = None
+        self._path: Path | None = None
+        self._asked_at = 0.0
         self._judged = 0
 
-    def asked(self, spool: Spool) -> None:
-        """Note that a log is requested; it counts if nothing of the log is there yet."""
-        if spool.size == 0 and self._asked_at is None:
-            self._asked_at, self._judged = time.time(), 0
+    def asked(self, path: Path, size: int) -> None:
+        """Note that a log is requested now; the last request counts before which nothing of the log was there.
+
+        Parameters
+        ----------
+        path
+            The log.
+        size
+            Its size in bytes.
+        """
+        if size == 0:
+            self._path, self._asked_at, self._judged = path, time.time(), 0
 
     async def gaps(self, path: Path, size: int, started_at: float | None, *, ended: bool = False) -> list[Gap]:
         """Return the gap, once, when it is found; an empty list before, and if there is none.
@@ -152,14 +161,15 @@ class LostStart:
         DiskSilent
             If the disk with the log does not answer.
         """
-        gap = None
         due = size > 0 and self._judged < FILE_BYTES and (ended or size >= 2 * self._judged)
-        if self._asked_at is not None and due:
-            gap = await on_disk(path, _gap_at_start, path, started_at, self._asked_at)
-            self._judged = size
-        if gap is not None or ended:
-            self._asked_at = None
-        return [gap] if gap is not None else []
+        if path != self._path or not due:
+            return []
+        gap = await on_disk(path, _gap_at_start, path, started_at, self._asked_at)
+        self._judged = size
+        if gap is None:
+            return []
+        self._path = None
+        return [gap]
 
 
 def _gap_at_start(path: Path, started_at: float | None, asked_at: float) -> Gap | None:

@@ -64,8 +64,8 @@ class LogManager:
     records
         Records of the jobs; logs are kept in their folders.
     follow_replicas
-        The user's own jobs of up to this many replicas are always followed. The logs of other jobs that have a record
-        are read once when the jobs end.
+        The user's own jobs of up to this many replicas are always followed. The logs of larger ones, and of other
+        users' jobs that this lab has opened, are read once when the jobs end.
     log_bytes
         Size limit of a job's logs on disk in bytes; None for no limit.
     """
@@ -102,7 +102,7 @@ class LogManager:
             self._active.add(seen.job.uid)
         elif seen.job.uid in self._active:
             self._active.discard(seen.job.uid)
-            if opened is None and seen.job.record is not None:  # Nothing is kept of a job that nobody here has opened.
+            if opened is None and (seen.mine or seen.job.record is not None):
                 self._spawn(self._read_once(seen))
 
     async def _read_once(self, seen: JobSnapshot) -> None:

@@ -104,7 +104,7 @@ async def in_thread(folder: Path, work: Callable[[], T]) -> T:
     Parameters
     ----------
     folder
-        The folder; all work on the same disk shares a thread.
+        The folder; all work on the same disk shares a few threads.
     work
         The work (blocking).
     """
