@@ -665,7 +665,7 @@ def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogMan
     state = SimpleNamespace(phase=phase)
     seen = SimpleNamespace(job=known, mine=mine, complete=True, events=[], state=state, replicas=job.places)
     cluster: Any = SimpleNamespace(api=job.logs._api, log_turns=Slots(4))
-    records: Any = SimpleNamespace(folder=lambda _namespace, _uid: folder)
+    records: Any = SimpleNamespace(folder=lambda _namespace, uid: folder / uid)
     return LogManager(cluster, records, follow_replicas=2, log_bytes=None), cluster, seen
 
 
@@ -695,19 +695,18 @@ async def test_a_job_that_turns_out_to_be_large_is_followed_only_while_somebody_
 
 async def test_the_log_of_a_job_of_others_that_ends_is_read_only_if_the_job_was_opened(tmp_path: Path):
     async with bench(tmp_path) as job:
-        job.server.acts += [says(lines(0, 3))]
+        job.server.acts += [says(lines(0, 3))] * 2
         job.update(ended(), tell=False)
         keeper, _cluster, seen = keeping(job, tmp_path, mine=False, phase="Running")
-        for uid, record in (("1", None), ("2", object())):
+        for uid, record in (("unopened", None), ("opened", object())):
             seen.job.uid, seen.job.record, seen.state.phase = uid, record, "Running"
             keeper.update(seen)
             seen.state.phase = "Succeeded"
             keeper.update(seen)
             await asyncio.sleep(0)  # the reading begins
-        await job.until(lambda _streams: job.server.asked)
         await keeper.subscribe(seen)
-        assert len(job.server.asked) == 1
         await keeper.stop()
+        assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["opened"]
 
 
 async def test_who_looks_is_told_what_is_written_until_that_ends(tmp_path: Path):
@@ -793,7 +792,7 @@ async def test_who_looks_is_told_also_after_the_cluster_has_been_turned_to_anew(
 
         async def is_told(number: int) -> None:
             with anyio.fail_after(PATIENCE):
-                while text(0, number) not in [path.read_bytes() for path in (tmp_path / "logs").glob("*.log")]:
+                while text(0, number) not in [path.read_bytes() for path in (tmp_path / "1" / "logs").glob("*.log")]:
                     await told.wait()
                     told.clear()
 
