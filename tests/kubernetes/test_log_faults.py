@@ -658,6 +658,10 @@ async def test_more_logs_than_turns_are_followed_in_turn(tmp_path: Path, monkeyp
         assert max(counts) == 2
 
 
+def folders_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.is_dir()]
+
+
 def keeping(job: Bench, folder: Path, *, mine: bool, phase: str) -> tuple[LogManager, Any, Any]:
     """Return a keeper of logs, the cluster that it sees, and the job as it is told of it."""
     known = SimpleNamespace(uid="1", namespace="lab", present=True, record=None, paths=SimpleNamespace(ranks=None))
@@ -706,7 +710,7 @@ async def test_the_log_of_a_job_of_others_that_ends_is_read_only_if_the_job_was_
             await asyncio.sleep(0)  # the reading begins
         await keeper.subscribe(seen)
         await keeper.stop()
-        assert [path.name for path in tmp_path.iterdir() if path.is_dir()] == ["opened"]
+        assert folders_in(tmp_path) == ["opened"]
 
 
 async def test_who_looks_is_told_what_is_written_until_that_ends(tmp_path: Path):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -13,8 +13,9 @@ import pytest
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.texts.wording import duration
 from jupyterlab_t9kjob.engines.local.jobs import store
+from jupyterlab_t9kjob.engines.local.supervisor.outcome import conclude
+from jupyterlab_t9kjob.engines.local.supervisor.records.job_files import JobFiles
 from tests.local.harness import Bench, carrying, make_engine
-from tests.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio
 
@@ -44,18 +45,32 @@ async def test_a_job_succeeds_and_its_log_is_complete(bench: Bench) -> None:
     assert stream.first_time and stream.last_time and stream.first_time <= stream.last_time
 
 
+class Witness(JobFiles):
+    """Notes which state a reader of the record finds when an event is added."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.found: list[tuple[str, str]] = []
+
+    def add_event(self, code: str, *args: Any, **more: Any) -> None:
+        self.found.append((code, self.read_record()["outcome"]["phase"]))
+        super().add_event(code, *args, **more)
+
+
 async def test_the_event_of_the_end_is_there_when_the_end_is(bench: Bench) -> None:
     """Nothing is announced after the end, so a page that asks at once would never show what is written later."""
-    job = await bench.submit("import time; time.sleep(0.5)")
-    folder = bench.home / "jobs" / job.uid
-
-    def events_at_the_end() -> str:
-        end = time.monotonic() + PATIENCE
-        while json.loads((folder / "record.json").read_bytes())["outcome"]["phase"] != "Succeeded":
-            assert time.monotonic() < end
-        return (folder / "events.jsonl").read_text()
-
-    assert '"Succeeded"' in await asyncio.to_thread(events_at_the_end)
+    job = await bench.submit("pass")
+    await bench.ended(job.uid)
+    shutil.copytree(bench.home / "jobs" / job.uid, bench.root / "copy")
+    witness = Witness(bench.root / "copy")
+    outcome = witness.read_record()["outcome"]
+    running = witness.read_record() | {"outcome": {**outcome, "phase": "Running"}}
+    witness.events.unlink()
+    for _try in ("cannot be recorded", "is recorded"):
+        witness.write_record(running)  # type: ignore[arg-type]
+        conclude(witness, witness.read_record(), outcome)
+    assert witness.found == [("Succeeded", "Running")]
+    assert [event["reason"] for event in witness.read_events()] == ["Succeeded"]
 
 
 async def test_the_scripts_world(bench: Bench) -> None:

@@ -11,9 +11,9 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....core.system.disk import no_room, trouble_of
 from ....core.system.processes import machine_id, same_boot
@@ -33,6 +33,14 @@ _LOST = Outcome(phase="Failed", code="SupervisorLost", facts={}, ended_by="platf
 _TAIL_BYTES = 64 * 1024
 RETRYABLE_CODES = frozenset({130, 137, 138, 143})
 """Exit codes that T9k's policy `ExitCode` restarts: ends by signal, and 138, with which a script asks for a restart."""
+
+
+class _Event(NamedTuple):
+    """An event that goes with a change of the record."""
+
+    code: str
+    facts: Mapping[str, Any] | None = None
+    warning: bool = False
 
 
 def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
@@ -64,7 +72,7 @@ def conclude(files: JobFiles, record: Record, outcome: Outcome) -> None:
     record["progress"] = _last_progress(files, record)
     if outcome["code"] not in ("ExitCode", "BackoffLimitExceeded"):
         record["failure"] = None
-    files.write_record(record, last=True, before=lambda: _add_end(files, outcome))
+    files.write_record(record, last=True, before=lambda: _add_events(files, _end_events(outcome)))
     if record["ended_at"] is None:
         with contextlib.suppress(OSError):  # On a full disk, the next supervisor reserves the space.
             files.reserve_space()
@@ -116,7 +124,7 @@ def settle(files: JobFiles, record: Record) -> bool:
         if desired != "delete" or record["deleted"]:
             return False
         record["deleted"] = True
-        files.write_record(record, before=lambda: _add_event(files, "Deleted"))
+        files.write_record(record, before=lambda: _add_events(files, [_Event("Deleted")]))
         _write_events(files)
         return True
     if desired == "stop" or desired in DELETING:
@@ -193,18 +201,26 @@ def start_failure(error: OSError, cwd: str, directory: Path) -> dict[str, Any]:
     return facts
 
 
-def _add_end(files: JobFiles, outcome: Outcome) -> None:
+def _end_events(outcome: Outcome) -> list[_Event]:
     facts = outcome["facts"]
-    if "killed_processes" in facts:
-        _add_event(files, "ProcessesKilled", facts["killed_processes"], warning=True)
     good = outcome["code"] in ("Succeeded", "Stopped", "PausedByUser")
-    _add_event(files, outcome["code"], facts, warning=not good)
+    killed = facts.get("killed_processes")
+    return [
+        *([_Event("ProcessesKilled", killed, warning=True)] if killed is not None else []),
+        _Event(outcome["code"], facts, warning=not good),
+    ]
 
 
-def _add_event(files: JobFiles, code: str, facts: Mapping[str, Any] | None = None, *, warning: bool = False) -> None:
-    """Add the event of a change that is about to be recorded; `_write_events` tries again on a full disk."""
-    with contextlib.suppress(OSError):
-        files.add_event(code, facts, warning=warning)
+def _add_events(files: JobFiles, events: Sequence[_Event]) -> None:
+    """Add the events of a change that is about to be recorded, unless they are there already.
+
+    They are there if an earlier try could not record the change. `_write_events` tries again on a full disk.
+    """
+    if files.last_code() == events[-1].code:
+        return
+    for event in events:
+        with contextlib.suppress(OSError):
+            files.add_event(event.code, event.facts, warning=event.warning)
 
 
 def _write_events(files: JobFiles) -> None:

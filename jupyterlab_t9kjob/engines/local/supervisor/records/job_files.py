@@ -86,7 +86,8 @@ class JobFiles:
         last
             True for the record of the job's end, which may use the reserved space if the disk is full.
         before
-            Writes what a reader of this state must find, such as its event; after the record if the disk is full.
+            Writes what a reader of this state must find, such as its event; after the record if the disk is full. If
+            the record can't be written, or the process is killed, it may have run without the new state.
 
         Raises
         ------
@@ -188,6 +189,13 @@ class JobFiles:
         finally:
             os.close(descriptor)
         self._unwritten = []
+
+    def last_code(self) -> str | None:
+        """Return the code of the newest event, which may not be written yet; None if there is none."""
+        if self._unwritten:
+            return str(json.loads(self._unwritten[-1])["reason"])
+        events = self.read_events()
+        return events[-1]["reason"] if events else None
 
     def read_events(self) -> list[EventRecord]:
         """Return all readable events, oldest first; an empty list if the file can't be read."""
