@@ -366,5 +366,5 @@ class JobSpec(Model):
 
     @property
     def initial_replicas(self) -> int:
-        """Number of replicas at the job's start: those that an elastic job expects, otherwise all."""
+        """Number of replicas that are asked for at the start: those that an elastic job expects, otherwise all."""
         return (self.elastic.expected if self.elastic is not None else None) or self.total_replicas

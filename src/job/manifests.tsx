@@ -120,7 +120,7 @@ class ManifestInput extends ReactWidget {
           aria-label={trans.__('Manifest')}
           aria-describedby="jp-t9k-manifest-help"
           spellCheck={false}
-          rows={15} // The dialog has room for so many in a narrow window.
+          rows={15} // The dialog has room for so many below a text of three lines.
           defaultValue={this.text}
           onChange={event => {
             this.text = event.target.value;

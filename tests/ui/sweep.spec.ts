@@ -47,7 +47,7 @@ test('four jobs of a script, two at a time', async ({ page, tmpPath }) => {
     await expect(jobs.locator('tbody tr')).toHaveCount(4);
   });
 
-  await test.step('the jobs before they are created, in both themes', async () => {
+  await test.step('the jobs before they are created', async () => {
     await expect(jobs).toContainText('starts first');
     await jobs.getByRole('button', { name: /-3$/ }).click();
     await expect(form.locator('.jp-t9k-Launch-sweepJob')).toContainText(

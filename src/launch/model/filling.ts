@@ -121,7 +121,10 @@ export abstract class LaunchFilling extends LaunchRequests {
 
   /** Fill the form for a file: with its last submission if there is one, else with the defaults. */
   async openFor(path: string): Promise<void> {
+    const { store, tab } = this._options;
+    this._begun = null;
     this._set({ path });
+    await store.removeSource(tab);
     this._set({ lastTime: await this._lastTime() });
     await this.startFrom(this.state.lastTime ? 'last' : 'defaults');
   }

@@ -25,7 +25,11 @@ export class LaunchModel extends LaunchStartingPoints {
     if (saved && (await this._restore(saved))) {
       return;
     }
-    await this._keepSource();
+    if (this._begun || this.state.clone) {
+      await this._storeSource();
+    } else {
+      await this._readSource();
+    }
     if (this._begun) {
       return this._openManifest(this._begun);
     }
@@ -124,17 +128,21 @@ export class LaunchModel extends LaunchStartingPoints {
     this._set({ notes: [] });
   }
 
-  /** Store the manifest or job with which the tab was opened, or read it after a reload of the page. */
-  private async _keepSource(): Promise<void> {
+  /** Store the manifest or job with which the tab was opened, until the tab itself is saved. */
+  private async _storeSource(): Promise<void> {
     const { store, tab } = this._options;
-    const manifest = this._begun;
     const { clone } = this.state;
-    if (clone || manifest) {
-      const isKept = manifest === null || keptText(manifest.text) !== null;
-      await (isKept && store.saveSource(tab, { clone, manifest }));
-      return;
+    const manifest = this._begun;
+    if (manifest && keptText(manifest.text) === null) {
+      await store.removeSource(tab); // an earlier, shorter text
+    } else {
+      await store.saveSource(tab, { clone, manifest });
     }
-    const source = await store.source(tab);
+  }
+
+  /** Read, after a reload of the page, with what the tab was opened. */
+  private async _readSource(): Promise<void> {
+    const source = await this._options.store.source(this._options.tab);
     if (source) {
       this._begun = source.manifest;
       const title = source.manifest?.name ?? null;

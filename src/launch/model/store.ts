@@ -41,7 +41,7 @@ export interface ISavedTab extends ILocation {
   sentSweep?: CreateSweep | null;
 }
 
-/** What an open tab was opened with. It fills the form after a reload of the page if nothing has filled it before. */
+/** What a tab was opened with. It fills the form after a reload of the page if the tab itself has not been saved. */
 export interface ITabSource {
   clone: IClone | null;
   manifest: IManifest | null;
@@ -77,11 +77,12 @@ export class LaunchStore {
   }
 
   /** Store the content of an open tab. */
-  saveTab(id: string, tab: ISavedTab): Promise<void> {
-    return this._save(`tab:${id}`, tab);
+  async saveTab(id: string, tab: ISavedTab): Promise<void> {
+    await this._save(`tab:${id}`, tab);
+    await this.removeSource(id);
   }
 
-  /** Return what an open tab was opened with; null for a file. */
+  /** Return what an open tab was opened with; null for a file, and if the tab itself is saved. */
   source(id: string): Promise<ITabSource | null> {
     return this._fetch<ITabSource>(`source:${id}`);
   }
@@ -91,10 +92,15 @@ export class LaunchStore {
     return this._save(`source:${id}`, source);
   }
 
+  /** Forget what a tab was opened with. */
+  async removeSource(id: string): Promise<void> {
+    await this._db?.remove(`${PREFIX}-source:${id}`);
+  }
+
   /** Delete the content of a closed tab. */
   async removeTab(id: string): Promise<void> {
     await this._db?.remove(`${PREFIX}-tab:${id}`);
-    await this._db?.remove(`${PREFIX}-source:${id}`);
+    await this.removeSource(id);
   }
 
   /** Return the location of the job that was submitted last. */

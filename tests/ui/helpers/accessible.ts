@@ -6,7 +6,11 @@ import axe from 'axe-core';
 import { measureContrast } from './contrast';
 import { inBothThemes } from './pictures';
 
-/** Problems that axe finds in our widgets, and texts with a low contrast, in both themes. */
+/**
+ * Problems that axe finds in our widgets, and texts with a low contrast in the page, in both themes.
+ *
+ * @param part - What axe looks at.
+ */
 export async function expectAccessible(
   page: Page,
   part = '.jp-t9k-View'

@@ -10,6 +10,7 @@ import { LaunchModel } from '../../../../src/launch/model/launch';
 import { usualLocation } from '../../../../src/cluster/model/locations';
 import { NEW_RULE } from '../../../../src/launch/content/sweep';
 import { ILaunchOptions } from '../../../../src/launch/model/options';
+import { LaunchStore } from '../../../../src/launch/model/store';
 import { IJobsModel } from '../../../../src/tokens';
 import {
   answerSweeps,
@@ -305,7 +306,7 @@ describe('LaunchModel in a cluster', () => {
     let other: LaunchModel;
 
     const open = async (): Promise<void> => {
-      other = launchModel(server, { path: null, manifest, tab: 'other' });
+      other = launchModel(server, { db, path: null, manifest, tab: 'other' });
       await other.open();
     };
 
@@ -377,6 +378,44 @@ describe('LaunchModel in a cluster', () => {
       server.unreadable = null;
       await other.correct('kind: PyTorchJob');
       expect(other.spec.name).toBe('read');
+    });
+
+    it('gives way to the file that the user chooses instead', async () => {
+      server.unreadable = { message: 'No job.' };
+      await open();
+      const { answer } = server;
+      server.answer = () => json({ message: 'Not now.' }, 503);
+      await other.openFor('mnist/train.py');
+      other.dispose();
+      server.answer = answer;
+      other = launchModel(server, { db, tab: 'other' });
+      await other.open();
+      expect(other.name).toBe('train.py');
+      expect(other.state.failure).toBeNull();
+      expect(other.manifest).toBeNull();
+    });
+
+    it('is not kept if it is too long, nor is the text before it', async () => {
+      server.unreadable = { message: 'No job.' };
+      const pasted = { name: 'pasted', path: null, text: 'kind: Deploy' };
+      const tab = { db, path: null, tab: 'other' };
+      other = launchModel(server, { ...tab, manifest: pasted });
+      await other.open();
+      await other.correct(`#${' '.repeat(200_000)}`);
+      other.dispose();
+      other = launchModel(server, tab);
+      await other.open();
+      expect(other.manifest).toBeNull();
+    });
+
+    it('is not kept beside the content of its tab', async () => {
+      const store = new LaunchStore(db);
+      const tab = { db, path: null, tab: 'other' };
+      other = launchModel(server, { ...tab, manifest });
+      await other.open();
+      expect(await store.source('other')).toMatchObject({ manifest });
+      await other.save();
+      expect(await store.source('other')).toBeNull();
     });
   });
 
