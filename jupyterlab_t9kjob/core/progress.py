@@ -41,6 +41,11 @@ _METRIC_NAMES = re.compile(
     r"|mse|rmse|iou|map|score|reward|lr|learning_rate)([@_\d]*$|$)",
     re.IGNORECASE,
 )
+_SETTINGS = re.compile(
+    r"\b\w*(?:Namespace|Args|Arguments|Config|Configuration|Options|Params|Parameters|Settings)\(\w+=.*"
+    r"|^\s*\w+=[^\s,]+,\s*$"  # A line of such a value that is printed over many lines.
+)
+"""Printed arguments, whose values look like metrics."""
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
@@ -289,9 +294,9 @@ def _share(counter: _Counter | None) -> float | None:
 
 
 def metrics_in(text: str) -> dict[str, float]:
-    """Return the metrics that a line of a log reports, by their names in lower case."""
+    """Return the metrics that a line of a log reports, by their names in lower case; none of printed arguments."""
     found = {}
-    for match in _METRIC.finditer(text):
+    for match in _METRIC.finditer(_SETTINGS.sub("", text)):
         name = match["name"].strip()
         if _METRIC_NAMES.search(name):
             value = float(match["value"])

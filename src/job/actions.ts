@@ -12,6 +12,7 @@ import { canAsk } from '../jobs/phase';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { notifyError } from '../shell/notices';
+import { openFolder } from '../shell/openPath';
 
 /** Return the dialogs, which are loaded when the first one opens. */
 const dialogs = () => import('./confirm');
@@ -221,13 +222,7 @@ function addDirectories(
       Notification.warning(outside);
       return;
     }
-    await app.serviceManager.contents.get(path, { content: false }).then(
-      () => app.commands.execute('filebrowser:go-to-path', { path }),
-      () =>
-        Notification.warning(
-          trans.__('The directory does not exist (yet): %1', path)
-        )
-    );
+    await openFolder(app, path, trans);
   };
   const add = (
     command: string,

@@ -3,14 +3,12 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { Clipboard, Notification } from '@jupyterlab/apputils';
 import { IEditorServices } from '@jupyterlab/codeeditor';
 import { PageConfig, URLExt } from '@jupyterlab/coreutils';
-import type { IDocumentWidget } from '@jupyterlab/docregistry';
-import type { FileEditor } from '@jupyterlab/fileeditor';
 import { IStateDB } from '@jupyterlab/statedb';
 import { TranslationBundle } from '@jupyterlab/translation';
 import { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import { IJobViewLab } from './view/JobView';
 import { IMenuItem, openMenu } from '../common/menu';
-import { showCell } from '../shell/showCell';
+import { openFile, openFolder } from '../shell/openPath';
 import { JobTabModel, JobTabStore } from './model/jobTab';
 import { isActive } from '../jobs/phase';
 import { shortcutLabels } from '../common/shortcut';
@@ -65,9 +63,8 @@ function labAround(
     withShortcut: shortcutLabels(commands, trans),
     close,
     has: command => commands.hasCommand(command),
-    openFile: file => void openFile(app, file),
-    openFolder: path =>
-      void commands.execute('filebrowser:go-to-path', { path }),
+    openFile: file => void openFile(app, file, trans),
+    openFolder: path => void openFolder(app, path, trans),
     showRuns: job => {
       const isUnique = jobs.jobs.every(
         other => other.name !== job.name || other.id === job.id
@@ -140,31 +137,4 @@ function labAround(
       openMenu(anchor, items);
     }
   };
-}
-
-/** Open a file at a line, from 1. The line of a notebook belongs to a cell. */
-async function openFile(
-  app: JupyterFrontEnd,
-  { path, line, cell }: { path: string; line: number; cell?: number | null }
-): Promise<void> {
-  if (path.endsWith('.ipynb')) {
-    const panel = (await app.commands.execute('docmanager:open', {
-      path
-    })) as IDocumentWidget | undefined;
-    await panel?.context.ready;
-    if (panel && cell) {
-      await showCell(panel, cell, line);
-    }
-    return;
-  }
-  const document = (await app.commands.execute('docmanager:open', {
-    path,
-    factory: 'Editor'
-  })) as IDocumentWidget<FileEditor> | undefined;
-  await document?.context.ready;
-  const editor = document?.content.editor;
-  const position = { line: line - 1, column: 0 };
-  editor?.setCursorPosition(position);
-  editor?.revealPosition(position);
-  editor?.focus();
 }

@@ -13,6 +13,7 @@ import { LaunchWidget } from './widget';
 import { askForManifest, confirmDiscard, confirmLoss } from '../job/manifests';
 import { FileDialogs } from './fileDialogs';
 import type { LaunchFiles } from './files';
+import { ScriptChanges } from './scriptChanges';
 
 /** Services of the lab and of this extension for launch tabs. */
 export interface ILaunchParts {
@@ -78,8 +79,10 @@ class LaunchPage {
       saveFirst: () => this._isSaved(),
       withShortcut: shortcutLabels(app.commands, trans)
     };
+    const script = new ScriptChanges(model, app.serviceManager.contents);
     this.widget = new LaunchWidget({
-      ...{ model, store, tab, actions, editors, trans }
+      ...{ model, store, tab, actions, editors, trans },
+      onReturn: () => void script.look()
     });
   }
 

@@ -21,6 +21,8 @@ interface ILaunchWidgetOptions {
   actions: ILaunchActions;
   editors: IEditorServices;
   trans: TranslationBundle;
+  /** Called when the user comes back to the form, from another tab or another window. */
+  onReturn(): void;
 }
 
 /** Content of a launch tab; its title is, for example, “Run train.py”. */
@@ -72,6 +74,28 @@ export class LaunchWidget extends ReactWidget {
         handle={this._form}
       />
     );
+  }
+
+  /** Tell that the user comes back from another window. */
+  handleEvent(event: Event): void {
+    if (event.type === 'focus' && this.isVisible) {
+      this._options.onReturn();
+    }
+  }
+
+  protected override onAfterAttach(msg: Message): void {
+    super.onAfterAttach(msg);
+    window.addEventListener('focus', this);
+  }
+
+  protected override onBeforeDetach(msg: Message): void {
+    window.removeEventListener('focus', this);
+    super.onBeforeDetach(msg);
+  }
+
+  protected override onAfterShow(msg: Message): void {
+    super.onAfterShow(msg);
+    this._options.onReturn();
   }
 
   protected override onActivateRequest(msg: Message): void {

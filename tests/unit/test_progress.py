@@ -60,6 +60,11 @@ def test_epochs_may_be_counted_from_zero() -> None:
 @pytest.mark.parametrize(
     ("line", "metrics"),
     [
+        ("Namespace(epochs=20, lr=0.1, loss='mse') loss=0.5", {}),
+        ("args: TrainingArguments(learning_rate=5e-05, seed=1)", {}),
+        ("learning_rate=5e-05,", {}),
+        ("Metrics(loss=0.5, acc=0.9)", {"loss": 0.5, "acc": 0.9}),
+        ("loss=0.5, lr=0.1", {"loss": 0.5, "lr": 0.1}),
         ("with loss: 0.25", {"loss": 0.25}),
         ("train_loss=1.9e-2 val acc: 93.2%", {"train_loss": 0.019, "val acc": 0.932}),
         ("{'loss': 0.4, 'learning_rate': 1e-5}", {"loss": 0.4, "learning_rate": 1e-5}),

@@ -55,10 +55,14 @@ export function OptionFields(): React.JSX.Element | null {
       )
       .map(optionKey)
   );
+  const swept = useModel(({ scriptOptions, sweep }) =>
+    scriptOptions.map(optionKey).filter(key => key in sweep.values)
+  );
+  const touched = new Set([...changed, ...swept]);
   const checked = useModel(({ checks }) => checks.map(check => check.field));
   // Links lead to options that are changed or have a check, so their rows exist at once.
   const isWanted = (option: ScriptOption): boolean =>
-    changed.includes(optionKey(option)) || checked.includes(optionKey(option));
+    touched.has(optionKey(option)) || checked.includes(optionKey(option));
   const wanted = options.map(isWanted).lastIndexOf(true) + 1;
   const rendered = useGrowing(
     options.length,
@@ -89,7 +93,14 @@ export function OptionFields(): React.JSX.Element | null {
             : trans.__('Parameters of cell %1', parametersCell)}
         </h4>
         <span className="jp-t9k-caption">
-          {trans.__('%1 found, %2 changed', options.length, changed.length)}
+          {swept.length
+            ? trans.__(
+                '%1 found, %2 changed, %3 with several values',
+                options.length,
+                touched.size,
+                swept.length
+              )
+            : trans.__('%1 found, %2 changed', options.length, touched.size)}
         </span>
         {!hasRows && (
           <LinkButton onClick={() => void chooseRows(model, actions)}>

@@ -3,7 +3,13 @@ import { EngineName } from '../../api/aliases';
 import { NOTEBOOK_CELLS_OPTION } from '../../api/constants';
 import { ApiError, expectApiError } from '../../api/errors';
 import { EngineInfo, ExpandSweep, JobSpec, Prefill } from '../../api/types';
-import { formOf, ILaunchForm, movedForm, withArgs } from '../content/form';
+import {
+  formOf,
+  ILaunchForm,
+  MORE,
+  movedForm,
+  withArgs
+} from '../content/form';
 import { ILocation, usualLocation } from '../../cluster/model/locations';
 import { cellsValue, ICellName, keysOf } from '../content/notebookCells';
 import { isSame, LaunchRequests } from './requests';
@@ -119,14 +125,17 @@ export abstract class LaunchFilling extends LaunchRequests {
     }
   }
 
-  /** Fill the form for a file: with its last submission if there is one, else with the defaults. */
+  /** Fill the form for a file: with the cloned job, else with the file's last submission, else with the defaults. */
   async openFor(path: string): Promise<void> {
     const { store, tab } = this._options;
-    this._begun = null;
     this._set({ path });
-    await store.removeSource(tab);
+    if (this._begun) {
+      this._begun = null;
+      await store.removeSource(tab);
+    }
     this._set({ lastTime: await this._lastTime() });
-    await this.startFrom(this.state.lastTime ? 'last' : 'defaults');
+    const { clone, lastTime } = this.state;
+    await this.startFrom(clone ? 'job' : lastTime ? 'last' : 'defaults');
   }
 
   /**
@@ -196,7 +205,11 @@ export abstract class LaunchFilling extends LaunchRequests {
       this._set({ prefill });
       const { args } = before.spec;
       const form = withArgs(this.form, args, this.scriptOptions);
-      this._set({ form });
+      const isMoved = form.more !== this.form.more; // to the fields of options
+      this._set({
+        form,
+        ...(isMoved && this.state.lastEdited === MORE && { lastEdited: null })
+      });
       if (isSame(before, this._content)) {
         if (!keepsAnswer) {
           this._set({ refusal: null, dryRunPassed: false });

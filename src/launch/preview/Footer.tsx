@@ -12,6 +12,7 @@ import { CommandIDs } from '../../tokens';
 import { useShortcuts } from '../../common/shortcut';
 import { useChecks, useLaunch, useModel } from '../parts/context';
 import { describeField } from '../parts/fieldNames';
+import { SourceLink } from '../parts/SourceLink';
 import { canTry, useTry } from '../tries/useTry';
 
 /** Maximum number of fields that a sentence names. */
@@ -282,14 +283,18 @@ function Level({
   );
 }
 
-/** Links to the fields or lines of checks. A check without a field is shown by its message. */
+/** Links to the sources, lines or fields of checks. A check without any is shown by its message. */
 function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
   const { trans, reveal, revealLine } = useLaunch();
   const isManifest = useModel(({ state }) => state.manifest !== null);
   const places = new Map<number | string | null, Check>();
   for (const check of checks) {
     const { line, field } = check;
-    const key = line ?? (field && describeField(field, trans)?.name) ?? field;
+    const key =
+      sourceOf(check)?.label ??
+      line ??
+      (field && describeField(field, trans)?.name) ??
+      field;
     if (!places.has(key)) {
       places.set(key, check);
     }
@@ -299,11 +304,14 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
     <>
       {fields.slice(0, NAMED).map(([key, check], index) => {
         const { field, line, column, message } = check;
+        const source = sourceOf(check);
         const shown = field && !isManifest ? describeField(field, trans) : null;
         return (
           <React.Fragment key={key}>
             {index > 0 && ', '}
-            {line !== null ? (
+            {source ? (
+              <SourceLink link={source} />
+            ) : line !== null ? (
               <LinkButton onClick={() => revealLine({ line, column })}>
                 {trans.__('line %1', line)}
               </LinkButton>
@@ -320,4 +328,9 @@ function Places({ checks }: { checks: readonly Check[] }): React.JSX.Element {
       {fields.length > NAMED && '…'}
     </>
   );
+}
+
+/** Return the link to the line of a check in a script or notebook; null if its line is one of the manifest. */
+function sourceOf({ line, link }: Check): Check['link'] {
+  return line !== null && link?.kind === 'file' ? link : null;
 }

@@ -419,6 +419,23 @@ describe('LaunchModel in a cluster', () => {
     });
   });
 
+  it('keeps the values of its job when another file is chosen instead of a missing one', async () => {
+    const { answer } = server;
+    server.answer = () => json({ message: 'It does not exist.' }, 422);
+    const spec = someSpec({ name: 'again' });
+    const other = launchModel(server, {
+      ...{ db, tab: 'other', path: 'old.py' },
+      clone: { name: 'a', spec }
+    });
+    await other.open();
+    expect(other.state.form).toBeNull();
+    server.answer = answer;
+    await other.openFor('moved/old.py');
+    expect(other.state).toMatchObject({ start: 'job', path: 'moved/old.py' });
+    expect(prefills().at(-1)).toMatchObject({ path: 'moved/old.py', spec });
+    other.dispose();
+  });
+
   it('has its job again after a reload, although the server did not answer', async () => {
     const { answer } = server;
     server.answer = () => json({ message: 'Not now.' }, 503);

@@ -371,6 +371,19 @@ describe('LaunchModel', () => {
     expect(model.spec.args.slice(-2)).toEqual(['--epochs', '10']);
   });
 
+  it('marks no field as edited last whose text has become an option', async () => {
+    const { prefill } = server;
+    const options = OPTIONS.filter(option => option !== EPOCHS);
+    server.prefill = { ...prefill, script: { ...prefill.script, options } };
+    await model.readScript();
+    model.setMore('--epochs 10');
+    expect(model.state.lastEdited).toBe('/args');
+    server.prefill = prefill;
+    await model.readScript();
+    expect(model.form).toMatchObject({ more: '', values: { '--epochs': '10' } });
+    expect(model.state.lastEdited).toBeNull();
+  });
+
   it('reads the options of another file that is typed', async () => {
     await model.setEntrypoint('script', '/w/other.py');
     expect(model.state.path).toBe('other.py');
