@@ -309,6 +309,7 @@ async def test_no_rank_outlives_its_launcher(bench: Bench) -> None:
     )
     await bench.written(bench.root / "pid0")
     await bench.written(bench.root / "pid1")
+    assert "--rdzv-endpoint=localhost:0" in job.command  # else two that are pasted would take one port
     (replica,) = await bench.engine.replicas(job.uid)
     assert replica.pid is not None
     kill(replica.pid)

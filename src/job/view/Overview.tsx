@@ -227,7 +227,11 @@ function WhatItRuns(props: IOverviewProps): React.JSX.Element {
       </h3>
       <div className="jp-t9k-Command">
         <code title={joinWords(job.command)}>
-          {kind === 'module' ? `-m ${value}` : name}{' '}
+          {kind === 'module'
+            ? `-m ${value}`
+            : kind === 'command'
+              ? name
+              : joinWords([name])}{' '}
           {argumentGroups(spec.args).map((group, index) => (
             <span key={index}>{group} </span>
           ))}

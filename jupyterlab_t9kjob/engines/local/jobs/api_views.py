@@ -111,7 +111,7 @@ class Views:
         return Job(
             **self._fields(job, foreign),
             spec=spec,
-            command=command_of(plan["replicas"][0]) if plan is not None else [],
+            command=command_of(plan["replicas"][0], len(plan["replicas"])) if plan is not None else [],
             working_dir=str(cwd),
             working_dir_path=self.contents_path(cwd),
             log_dir_paths=[self.contents_path(path) for path in spec.tensorboard.log_dirs],

@@ -13,6 +13,7 @@ from ....core.translation import Text, _, _n, translated
 from ..supervisor.records.record import ReplicaPlan
 
 INDENT = "    "
+LONE_ENDPOINT = "--rdzv-endpoint=localhost:0"
 
 
 def working_directory(spec: JobSpec, root: Path | None) -> Path:
@@ -255,13 +256,13 @@ def command_text(plan: ReplicaPlan, cwd: Path, count: int) -> str:
         start = next((i for i, part in enumerate(python[1:], 1) if part != "-m"), len(python) - 1)
         lines = [quoted(plan["program"][: start + 1]), *option_lines(plan["program"][start + 1 :])]
     else:
-        endpoint = "localhost:0" if count == 1 else 'localhost:"${PORT:-29500}"'
+        endpoint = LONE_ENDPOINT if count == 1 else '--rdzv-endpoint=localhost:"${PORT:-29500}"'
         options = option_lines(launcher[5:])
         lines = [
             quoted(launcher[:3]),
             quoted(launcher[3:5]),
             options[0],
-            f"--rdzv-endpoint={endpoint}",
+            endpoint,
             *options[1:],
             *option_lines(plan["program"]),
         ]
@@ -299,9 +300,20 @@ def _processes_text(spec: JobSpec) -> Text:
     )
 
 
-def command_of(plan: ReplicaPlan) -> list[str]:
-    """Return the argv of a replica, without the options that each attempt chooses."""
-    return [*(plan["launcher"] or []), *plan["program"]]
+def command_of(plan: ReplicaPlan, count: int) -> list[str]:
+    """Return the argv of a replica, without the options that each attempt chooses.
+
+    Parameters
+    ----------
+    plan
+        Plan of the replica.
+    count
+        Number of replicas. The torchrun of a single one chooses a free port, which otherwise each attempt does.
+    """
+    launcher = plan["launcher"]
+    if launcher is None:
+        return plan["program"]
+    return [*launcher, *([LONE_ENDPOINT] if count == 1 else []), *plan["program"]]
 
 
 def _resumed(spec: JobSpec, group: ReplicaSpec, interpreter: Interpreter, cwd: Path) -> list[str] | None:

@@ -105,6 +105,17 @@ describe('Overview', () => {
     expect(screen.getByText('1 replica, 2 processes')).toBeTruthy();
   });
 
+  it('quotes the name of a script as a shell needs it', () => {
+    const job = fullJob();
+    const entrypoint = { ...job.spec.entrypoint, value: '/w/my $HOME.py' };
+    const { container } = overview({
+      ...job,
+      spec: { ...job.spec, entrypoint }
+    });
+    const command = container.querySelector('.jp-t9k-Command code');
+    expect(command?.textContent).toContain("'my $HOME.py' --lr 0.01");
+  });
+
   it('downloads the logs and says how large they are', () => {
     const { container, downloadLogs } = overview(fullJob());
     fireEvent.click(screen.getByText('Download'));
