@@ -267,7 +267,8 @@ async def the_job(session: Session, place: Place, word: str | None) -> JobSummar
     mine = [job for job in await jobs_of(session, place) if job.mine]
     if not mine:
         await warn_of_troubles(session, place)
-        raise NotFound(_("There are no jobs."), hint=_("`t9kjob submit train.py` starts one."))
+        message = _("None of your jobs matches.") if place.engine or place.namespace else _("You have no jobs.")
+        raise NotFound(message, hint=_("`t9kjob submit train.py` starts one."))
     return mine[0]
 
 

@@ -14,6 +14,8 @@ from typing import IO, Any, Final
 
 import click
 
+from ..core.translation import translated
+
 COLORS: Final = {
     "Running": "cyan",
     "Succeeded": "green",
@@ -26,7 +28,7 @@ COLORS: Final = {
     "Error": "red",
     "Stale": "yellow",
 }
-"""Colors of phases and of the statuses of runs; other texts use the color of the phase that they resemble."""
+"""Colors of states of jobs and of statuses of runs; other texts use the color of the state that they resemble."""
 NARROWEST: Final = 6
 GAP: Final = "  "
 NONE: Final = "-"
@@ -45,7 +47,7 @@ class Column:
     right
         True for numbers.
     colored
-        True to give each cell the color of the phase that it names.
+        True to give each cell the color of the state with which its English text begins.
     """
 
     title: str
@@ -120,11 +122,11 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int |
     columns
         The columns.
     rows
-        Cells of each row, in the order of the columns.
+        Cells of each row, in the order of the columns. Texts are translated.
     width
         Columns of the terminal; None for no limit.
     """
-    cells = [[column.title for column in columns], *([plain(cell) or NONE for cell in row] for row in rows)]
+    cells = [[column.title for column in columns], *([plain(translated(cell)) or NONE for cell in row] for row in rows)]
     widths = [max(width_of(row[index]) for row in cells) for index in range(len(columns))]
     shown = list(range(len(columns)))
 
@@ -149,10 +151,15 @@ def table(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int |
             text = cut(row[index], widths[index])
             space = " " * (widths[index] - width_of(text))
             if columns[index].colored and number:
-                text = paint(text, row[index].split()[0])
+                text = paint(text, _first_word(rows[number - 1][index]))
             parts.append(space + text if columns[index].right else text + space)
         lines.append(GAP.join(parts).rstrip())
     return lines
+
+
+def _first_word(text: str) -> str:
+    """Return the first word of a text, in English: the key of its color."""
+    return text.partition(" ")[0]
 
 
 def print_table(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
@@ -175,15 +182,16 @@ def print_fields(fields: Sequence[tuple[str, str | None]], colored: str) -> None
     Parameters
     ----------
     fields
-        Titles and values.
+        Titles and values. Texts among the values are translated.
     colored
-        Title of the value that has the color of the phase with which it begins.
+        Title of the value that has the color of the state with which its English text begins.
     """
-    shown = [(title, plain(value)) for title, value in fields if value and value != NONE]
+    shown = [(title, value) for title, value in fields if value and value != NONE]
     widest = max(width_of(title) for title, _value in shown)
     for title, value in shown:
+        words = plain(translated(value))
         space = " " * (widest - width_of(title) + 1)
-        click.echo(f"{title}:{space}{paint(value, value.split()[0]) if title == colored else value}")
+        click.echo(f"{title}:{space}{paint(words, _first_word(value)) if title == colored else words}")
 
 
 def print_data(data: Any, form: str) -> None:

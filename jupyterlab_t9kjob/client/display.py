@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..core.job import JobSummary
+from ..core.texts.states import STATES, shown_state
 from ..core.texts.wording import duration
 from ..core.translation import _, translated
 from .session import Session
@@ -19,6 +20,7 @@ COLORS: Final = {
     "Running": "var(--jp-info-color1, #1976d2)",
     "Succeeded": "var(--jp-success-color1, #388e3c)",
     "Failed": "var(--jp-error-color1, #d32f2f)",
+    "Stopped": "var(--jp-ui-font-color2, #757575)",
 }
 OTHER: Final = "var(--jp-warn-color1, #f57c00)"
 INTERVAL: Final = 1.0
@@ -106,25 +108,15 @@ def data(job: JobSummary) -> dict[str, str]:
         facts.append(translated(_("since {time}", time=since)))
     hint = translated(job.reason.hint) if job.phase == "Failed" and job.reason is not None and job.reason.hint else ""
     bar = "" if fraction is None else f'<progress max="1" value="{fraction:.3f}" style="width: 20em"></progress>'
+    state = shown_state(job)
+    word = translated(STATES[state])
     parts = [
         f"<strong>{html.escape(job.name)}</strong>"
-        f' <span style="color: {COLORS.get(job.phase, OTHER)}">● {html.escape(translated(_phase(job)))}</span>'
+        f' <span style="color: {COLORS.get(state, OTHER)}">● {html.escape(word)}</span>'
         f" <small>{html.escape(' · '.join(facts))}</small>",
         html.escape(sentence),
         bar,
         html.escape(hint),
     ]
-    text = f"{job.name}: {job.phase}{f', {sentence}' if sentence else ''}"
+    text = f"{job.name}: {word}{f', {sentence}' if sentence else ''}"
     return {"text/html": "<div>" + "<br>".join(filter(None, parts)) + "</div>", "text/plain": text}
-
-
-def _phase(job: JobSummary) -> str:
-    names = {
-        "Pending": _("Pending"),
-        "Running": _("Running"),
-        "Paused": _("Paused"),
-        "Resuming": _("Resuming"),
-        "Succeeded": _("Succeeded"),
-        "Failed": _("Failed"),
-    }
-    return names.get(job.phase, _("Unknown"))

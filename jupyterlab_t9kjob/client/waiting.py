@@ -1,4 +1,4 @@
-"""Waits until a job has ended, or is in a phase."""
+"""Waits until a job has ended, or is in a state."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ import asyncio
 from collections.abc import Callable
 
 from ..core.job import ENDED_PHASES, JobSummary
+from ..core.texts.states import shown_state
 from .session import Session
 
 
-def is_over(job: JobSummary, phase: str) -> bool:
-    """Return True if a job is in a phase, or can't come into it any more.
+def is_over(job: JobSummary, state: str) -> bool:
+    """Return True if a job is in a state, or can't come into it any more.
 
     Parameters
     ----------
     job
         The job.
-    phase
-        A phase, or ``ended``.
+    state
+        A state as `shown_state` returns it, or ``ended``.
     """
-    return job.phase in ENDED_PHASES or job.phase == phase or (job.deleted and not job.pending_action)
+    return job.phase in ENDED_PHASES or shown_state(job) == state or (job.deleted and not job.pending_action)
 
 
 async def wait_for(
-    session: Session, job: JobSummary, phase: str = "ended", show: Callable[[JobSummary], None] = lambda _job: None
+    session: Session, job: JobSummary, state: str = "ended", show: Callable[[JobSummary], None] = lambda _job: None
 ) -> JobSummary:
-    """Return a job when it is in a phase, or has ended.
+    """Return a job when it is in a state, or has ended.
 
     Parameters
     ----------
@@ -33,8 +34,8 @@ async def wait_for(
         The services.
     job
         The job.
-    phase
-        A phase, or ``ended``.
+    state
+        A state as `shown_state` returns it, or ``ended``.
     show
         Called with each state before that.
     """
@@ -47,7 +48,7 @@ async def wait_for(
     end = session.jobs.listen(note)
     try:
         current = (await session.jobs.job(job.id)).summary()
-        while not is_over(current, phase):
+        while not is_over(current, state):
             show(current)
             changed = await changes.get()
             if changed is None:  # The job was removed.

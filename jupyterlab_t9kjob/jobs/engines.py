@@ -302,11 +302,13 @@ class Engines:
             If there is no such engine.
         """
         if name not in self._engines:
+            # The error mostly answers a submission, so it leaves out the engines that only show jobs.
+            offered = [each.name for each in self._engines.values() if each.facts.creates_jobs]
             raise FieldError(
                 _("There is no engine {engine} here.", engine=name),
                 field="/engine",
                 code="NoSuchEngine",
-                hint=_("Available engines: {engines}.", engines=listing(list(self._engines))),
+                hint=_("Available engines: {engines}.", engines=listing(offered or list(self._engines))),
             )
         return self._engines[name]
 

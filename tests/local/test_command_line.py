@@ -164,6 +164,21 @@ def test_one_job_in_all_forms(run: Run, job: str) -> None:
     assert "env:" in run("get", job, "--manifest").stdout
 
 
+def test_the_states_are_in_the_language_of_the_environment(run: Run, job: str, folder: Path) -> None:
+    subprocess.run([sys.executable, Path(__file__).parents[2] / ".make" / "catalogue.py", "compile"], check=True)
+    environment = {**os.environ, "LANG": "zh_CN.UTF-8", "PYTHONUTF8": "1"}
+
+    def chinese(*words: str) -> str:
+        command = [*PROGRAM, words[0], "--home", str(folder / "home"), *words[1:]]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+        return done.stdout + done.stderr
+
+    assert [job, "成功", "local"] in [line.split()[:3] for line in chinese("list").splitlines()]
+    shown = chinese("get", job)
+    assert "成功" in shown and "Succeeded" not in shown
+    assert chinese("wait", job).startswith(f"{job}: 成功")
+
+
 @pytest.mark.parametrize("lab_in", [None, ".", "work"])
 def test_the_run_of_a_job_is_listed_in_its_folder(
     run: Run, job: str, folder: Path, lab_in: str | None, monkeypatch: pytest.MonkeyPatch
@@ -189,6 +204,16 @@ def test_the_log_of_a_job(run: Run, job: str) -> None:
     assert "either" in run("logs", job, "--since-time", at, "--since", "1d", code=2).stderr
     assert "rank" in run("logs", job, "--rank", "7", code=1).stderr
     assert "regular expression" in run("logs", job, "--grep", "(", code=1).stderr
+    for wrong in ("", "one", "3-0", "1,", "-1", "0-9999999999"):
+        assert "such as 0-3,8" in run("logs", job, "-i", wrong, code=2).stderr
+
+
+def test_the_logs_of_several_ranks(run: Run) -> None:
+    run("submit", "train.py", "--name", "ranks-1", "--procs", "4", "--wait", "--", "--lines", "1")
+    for words, ranks in ((["-i", "0,2-3"], "023"), (["-i", "1 - 2, 1", "-i", "9"], "12"), (["-i", "3"], "")):
+        lines = run("logs", "ranks-1", *words).stdout.splitlines()
+        assert sorted(lines) == ([f"[rank {rank}] line 0 " for rank in ranks] or ["line 0 "])
+    run("delete", "ranks-1", "--purge")
 
 
 def test_a_last_line_without_its_end_counts_as_a_line(run: Run) -> None:
@@ -205,6 +230,8 @@ def test_errors_are_sentences(run: Run, job: str) -> None:
     assert "There is no job “nope”" in run("logs", "nope", code=1).stderr
     assert "no-such.py" in run("submit", "no-such.py", code=1).stderr
     assert "engine" in run("list", "--engine", "nowhere", code=1).stderr
+    nowhere = run("submit", "train.py", "-E", "nowhere", code=1).stderr
+    assert "Available engines: local" in nowhere and "imported" not in nowhere
     assert "engine" in run("doctor", "--engine", "nowhere", code=1).stderr
     assert "shares CPU, memory and GPUs" in run("doctor", "--engine", "local").stdout
     assert run("list", "--engine", "kubeflow", code=1).stderr.startswith("Error:")
@@ -217,6 +244,54 @@ def test_a_failed_job_ends_with_code_1(run: Run) -> None:
     assert "bad-1: Failed" in done.stderr and "no data" in done.stderr
     run("wait", "bad-1", code=1)
     run("wait", "bad-1", "--for", "Failed", "--timeout", "0s")
+
+
+def test_a_stopped_job_has_not_failed(run: Run, folder: Path) -> None:
+    """The words are those of JupyterLab; the fields of the objects stay as they are."""
+    names = {kind: f"{kind}-{secrets.token_hex(3)}" for kind in ("stopped", "deleted")}
+    for name in names.values():
+        run("submit", "train.py", "--name", name, *PLAIN, "--", "--hold", str(folder / "never"))
+        run("wait", name, "--for", "Running")
+    run("stop", names["stopped"])
+    assert f"{names['stopped']}: Stopped" in run("wait", names["stopped"], code=1).stderr
+    run("wait", names["stopped"], "--for", "stopped")
+    run("wait", names["stopped"], "--for", "Failed", code=1)
+    rows = [line.split() for line in run("list", "-o", "wide").stdout.splitlines()]
+    assert [names["stopped"], "Stopped", "local"] in [row[:3] for row in rows]
+    assert "Status:      Stopped\n" in run("get", names["stopped"]).stdout
+    assert names["stopped"] in run("list", "--phase", "stopped", "-o", "name").stdout.split()
+    assert names["stopped"] not in run("list", "--mine", "--phase", "Failed", "-o", "name").stdout.split()
+    shown = json.loads(run("get", names["stopped"], "-o", "json").stdout)
+    assert (shown["phase"], shown["ended_by"]) == ("Failed", "user")
+
+    run("delete", names["deleted"])
+    run("wait", names["deleted"], code=1)
+    rows = [line.split() for line in run("list", "--deleted").stdout.splitlines()]
+    assert [names["deleted"], "Stopped", "(deleted)"] in [row[:3] for row in rows]
+    refused = run("stop", names["deleted"], code=1).stderr
+    assert refused == f"Error: {names['deleted']} is deleted. It can't be stopped.\n"
+    run("delete", *names.values(), "--purge")
+
+
+def test_a_command_can_be_pasted(run: Run, folder: Path) -> None:
+    (folder / "work" / "训练 脚本.py").write_text("")
+    given = ["it's", '"$HOME"', "two\nlines", "; echo no"]
+    run("submit", "训练 脚本.py", "--name", "odd-1", *PLAIN, "--wait", "--", *given)
+    line = next(line for line in run("get", "odd-1").stdout.splitlines() if line.startswith("Command:"))
+    printed = ["bash", "-c", f"printf '%s\\0' {line.partition(':')[2]}"]
+    words = subprocess.run(printed, capture_output=True, text=True, check=True).stdout.split("\0")[:-1]
+    assert words == json.loads(run("get", "odd-1", "-o", "json").stdout)["command"]
+    assert words[-4:] == given
+    run("delete", "odd-1", "--purge")
+
+
+def test_no_job_is_not_the_same_as_no_match(run: Run, job: str, folder: Path) -> None:
+    empty = ["--home", str(folder / "empty")]
+    for words in (["--phase", "paused"], ["--mine", "--phase", "paused"], ["-E", "imported"]):
+        assert run("list", *words).stderr == "No job matches.\n"
+    assert run("list", *empty).stderr == "There are no jobs.\n"
+    assert "You have no jobs." in run("get", *empty, code=1).stderr
+    assert "None of your jobs matches." in run("get", "-E", "imported", code=1).stderr
 
 
 def test_a_job_is_tried_again(run: Run) -> None:

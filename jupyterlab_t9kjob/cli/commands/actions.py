@@ -69,12 +69,19 @@ async def act_on(
                 await session.jobs.act(job.id, action)
         except JobError as error:
             failed = 1
-            say(paint(t(_("Error:")), "Failed", sys.stderr), f"{job.name}: {plain(translated(error.message))}")
+            said = plain(translated(error.message))
+            about = said if _names(error.message, job.name) else f"{job.name}: {said}"
+            say(paint(t(_("Error:")), "Failed", sys.stderr), about)
             if error.hint:
                 say(f"  {plain(translated(error.hint))}")
         else:
             click.echo(t(done.with_params(job=job.name)))
     return failed
+
+
+def _names(text: object, name: str) -> bool:
+    """Return True if a name is among the parameters of a text, or of the texts among these."""
+    return isinstance(text, Text) and any(each == name or _names(each, name) for each in text.params.values())
 
 
 @click.command(

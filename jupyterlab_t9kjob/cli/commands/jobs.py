@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...client.times import ran_seconds
+from ...core.texts.command_lines import typed
+from ...core.texts.states import STATES, shown_state, state_word
 from ...core.texts.wording import without_progress
-from ...core.translation import _, translated
+from ...core.translation import Text, _, translated
 from ..base import (
     Command,
     Place,
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from ...client.session import Session
     from ...core.job import Event, Job, JobSummary, Replica
 
-PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown")
-
 
 @click.command(
     "list",
@@ -49,10 +49,10 @@ PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Un
 )
 @click.option(
     "--phase",
-    "phases",
+    "states",
     multiple=True,
-    type=click.Choice(PHASES, case_sensitive=False),
-    help=t(_("Only jobs of this phase.")),
+    type=click.Choice(list(STATES), case_sensitive=False),
+    help=t(_("Only jobs in this state. A stopped job is not among the failed ones.")),
 )
 @click.option("--mine", is_flag=True, help=t(_("Only my own jobs.")))
 @all_namespaces_option
@@ -60,7 +60,7 @@ PHASES = ("Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Un
 @output_option()
 @placed
 def list_command(
-    place: Place, phases: tuple[str, ...], mine: bool, all_namespaces: bool, deleted: bool, form: str | None
+    place: Place, states: tuple[str, ...], mine: bool, all_namespaces: bool, deleted: bool, form: str | None
 ) -> None:
     """List jobs.
 
@@ -68,8 +68,8 @@ def list_command(
     ----------
     place
         Options that choose the jobs.
-    phases
-        Phases of the jobs to list; empty for all phases.
+    states
+        States of the jobs to list; empty for all states.
     mine
         True to leave out the jobs of other people.
     all_namespaces
@@ -88,18 +88,20 @@ def list_command(
         if form not in (None, "name"):  # The table has nothing that takes long to read.
             await session.jobs.engines.read()
         known = await session.jobs.jobs(Query(deleted=True))
-        query = Query(phases=frozenset(phases), deleted=deleted)
-        found = matching(known, chosen.engine, chosen.namespace)
-        jobs = [job for job in found if query.takes(job) and (job.mine or not mine)]
+        query = Query(deleted=deleted)
+        found = matching(filter(query.takes, known), chosen.engine, chosen.namespace)
+        jobs = [job for job in found if (job.mine or not mine) and (not states or shown_state(job) in states)]
         await warn_of_troubles(session, place)
         # Another command may find other jobs by these names than those that the options choose.
-        print_jobs(jobs, form, known)
+        print_jobs(jobs, form, known, filtered=bool(mine or states or chosen.engine or chosen.namespace))
         return 0
 
     run(place, work, alone=form != "name", once=True)
 
 
-def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[JobSummary] = ()) -> None:
+def print_jobs(
+    jobs: Sequence[JobSummary], form: str | None, among: Sequence[JobSummary] = (), *, filtered: bool = False
+) -> None:
     """Print jobs.
 
     Parameters
@@ -110,6 +112,8 @@ def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[Job
         ``json``, ``yaml``, ``wide``, ``name``, or None for a table.
     among
         For ``name``: all jobs, with the records of deleted ones. A job whose name is not unique has its id printed.
+    filtered
+        True if options choose the jobs, so that there may be others.
     """
     if form in ("json", "yaml"):
         print_data({"jobs": [job.model_dump(mode="json") for job in jobs]}, form)
@@ -121,7 +125,7 @@ def print_jobs(jobs: Sequence[JobSummary], form: str | None, among: Sequence[Job
             click.echo(short_name(job, among or jobs))
         return
     if not jobs:
-        say(t(_("There are no jobs.")))
+        say(t(_("No job matches.") if filtered else _("There are no jobs.")))
         return
     columns = [
         Column("NAME"),
@@ -149,10 +153,10 @@ def _wide(job: JobSummary) -> list[str]:
     return [", ".join(job.nodes), job.owner or "", reason_of(job) or ""]
 
 
-def status_of(job: JobSummary) -> str:
-    """Return the phase of a job, and an action that has not taken effect yet."""
-    state = job.pending_action.capitalize() if job.pending_action else job.phase
-    return f"{state} (deleted)" if job.deleted and not job.pending_action else state
+def status_of(job: JobSummary) -> Text:
+    """Return what a job does or how it ended, and whether it is deleted."""
+    word = state_word(job)
+    return _("{state} (deleted)", state=word) if job.deleted and not job.pending_action else word
 
 
 def reason_of(job: JobSummary) -> str | None:
@@ -250,7 +254,7 @@ def _print_job(job: Job, replicas: Sequence[Replica]) -> None:
         (t(_("Ended")), clock(job.ended_at) if job.ended_at else None),
         (t(_("Duration")), short_duration(ran_seconds(job))),
         (t(_("Restarts")), str(job.restarts) if job.restarts else None),
-        (t(_("Command")), " ".join(job.command)),
+        (t(_("Command")), typed(job.command)),
         (t(_("Folder")), job.working_dir),
         (t(_("Log folder")), job.log_location),
         ("TensorBoard", ", ".join(job.log_dirs)),

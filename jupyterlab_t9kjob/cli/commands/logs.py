@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import select
 import sys
 import time
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 LOOK_SECONDS: Final = 0.1
 """Interval between looks for the reader of the output."""
+RANKS: Final = re.compile(r"([0-9]{1,5})(?:\s*-\s*([0-9]{1,5}))?")
+"""A rank or a range of ranks. Five digits keep a mistyped range from becoming a list of billions of ranks."""
 RANK_COLORS: Final = ("cyan", "magenta", "yellow", "green", "blue", "red")
 
 
@@ -55,6 +58,33 @@ def since_time(_ctx: click.Context, _parameter: click.Parameter, value: str | No
         raise click.BadParameter(t(message)) from None
 
 
+def rank_numbers(_ctx: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the ranks of the option ``--rank``, such as ``0-3,8``, each once; click calls this.
+
+    Parameters
+    ----------
+    _ctx, _parameter
+        Context and parameter of the command; not used.
+    values
+        The texts that the user has typed, one for each time that the option is given.
+
+    Raises
+    ------
+    BadParameter
+        If a text is not a list of ranks and ranges.
+    """
+    ranks: dict[int, None] = {}
+    for value in values:
+        for part in value.split(","):
+            match = RANKS.fullmatch(part.strip())
+            numbers = range(int(match[1]), int(match[2] or match[1]) + 1) if match else ()
+            if not numbers:
+                message = _("“{text}” is no list of ranks. Write ranks and ranges, such as 0-3,8.", text=value[:40])
+                raise click.BadParameter(t(message))
+            ranks.update(dict.fromkeys(numbers))
+    return tuple(ranks)
+
+
 @click.command(
     "logs",
     cls=Command,
@@ -63,13 +93,17 @@ def since_time(_ctx: click.Context, _parameter: click.Parameter, value: str | No
         "t9kjob logs train-1",
         "t9kjob logs train-1 -f -t 20",
         "t9kjob logs train-1 --rank 3 --since 10m",
+        "t9kjob logs train-1 -i 0-3,8",
         "t9kjob logs train-1 --since-time 2026-11-28T09:30:00Z",
         "t9kjob logs train-1 --all-ranks --grep 'loss|error'",
         "t9kjob logs train-1 --replica worker-1 --timestamps",
     ],
 )
 @job_argument(required=False)
-@click.option("--rank", "-i", "ranks", type=click.IntRange(0), multiple=True, help=t(_("Ranks instead of rank 0.")))
+@click.option(
+    "--rank", "-i", "ranks", multiple=True, callback=rank_numbers, metavar="RANKS",
+    help=t(_("Ranks instead of rank 0, such as 3 or 0-3,8.")),
+)  # fmt: skip
 @click.option("--replica", "replicas", multiple=True, help=t(_("All output of a replica, such as worker-1.")))
 @click.option("--container", "-c", help=t(_("Output of another container of the pods.")))
 @click.option("--all-ranks", "every", is_flag=True, help=t(_("The output of everything, each line with its rank.")))

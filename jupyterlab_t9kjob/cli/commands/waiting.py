@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from ...core.texts.states import shown_state
 from ...core.translation import _, translated
 from ..base import Command, Place, duration, job_argument, placed, run, t, the_jobs
 from ..errors import say
@@ -27,7 +28,7 @@ TIMED_OUT: Final = 124
     cls=Command,
     help=t(
         _(
-            "Wait until jobs have ended, or are in a phase. The exit code is 1 if a job failed or was stopped, and 124"
+            "Wait until jobs have ended, or are in a state. The exit code is 1 if a job failed or was stopped, and 124"
             " if the time is over."
         )
     ),
@@ -36,14 +37,14 @@ TIMED_OUT: Final = 124
 @job_argument(several=True)
 @click.option(
     "--for",
-    "phase",
+    "state",
     default="ended",
-    type=click.Choice(["ended", "Running", "Succeeded", "Failed", "Paused"], case_sensitive=False),
-    help=t(_("Phase to wait for.")),
+    type=click.Choice(["ended", "Running", "Succeeded", "Failed", "Stopped", "Paused"], case_sensitive=False),
+    help=t(_("State to wait for.")),
 )
 @click.option("--timeout", callback=duration, help=t(_("Longest time to wait, such as 10m.")))
 @placed
-def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int | None) -> None:
+def wait_command(place: Place, names: tuple[str, ...], state: str, timeout: int | None) -> None:
     """Wait for jobs.
 
     Parameters
@@ -52,8 +53,8 @@ def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int 
         Options that choose the jobs.
     names
         Names or ids of the jobs.
-    phase
-        A phase, or ``ended``.
+    state
+        A state, or ``ended``.
     timeout
         Longest time to wait, in seconds; None for no limit.
     """
@@ -63,34 +64,34 @@ def wait_command(place: Place, names: tuple[str, ...], phase: str, timeout: int 
 
         ended = wanted = await the_jobs(session, place, names)
         try:
-            if not all(is_over(job, phase) for job in wanted):  # With no time to wait, ended jobs have ended.
-                waits = (wait_shown(session, job, phase, shown=len(wanted) == 1) for job in wanted)
+            if not all(is_over(job, state) for job in wanted):  # With no time to wait, ended jobs have ended.
+                waits = (wait_shown(session, job, state, shown=len(wanted) == 1) for job in wanted)
                 ended = await asyncio.wait_for(asyncio.gather(*waits), timeout)
         except asyncio.TimeoutError:
             say(t(_("The time is over. The jobs go on.")))
             return TIMED_OUT
         for job in ended:
             say_end(job)
-        return int(not all(is_reached(job, phase) for job in ended)) and FAILED
+        return int(not all(is_reached(job, state) for job in ended)) and FAILED
 
     run(place, work)
 
 
-def is_reached(job: JobSummary, phase: str) -> bool:
-    """Return True if a job is in a phase; a job that ended has only succeeded if nothing failed.
+def is_reached(job: JobSummary, state: str) -> bool:
+    """Return True if a job is in a state; a job that ended has only succeeded if nothing failed.
 
     Parameters
     ----------
     job
         The job.
-    phase
-        A phase, or ``ended``.
+    state
+        A state, or ``ended``.
     """
-    return job.phase == ("Succeeded" if phase == "ended" else phase) and not job.deleted
+    return shown_state(job) == ("Succeeded" if state == "ended" else state) and not job.deleted
 
 
-async def wait_shown(session: Session, job: JobSummary, phase: str = "ended", *, shown: bool = False) -> JobSummary:
-    """Return a job when it is in a phase, or has ended.
+async def wait_shown(session: Session, job: JobSummary, state: str = "ended", *, shown: bool = False) -> JobSummary:
+    """Return a job when it is in a state, or has ended.
 
     Parameters
     ----------
@@ -98,8 +99,8 @@ async def wait_shown(session: Session, job: JobSummary, phase: str = "ended", *,
         The services.
     job
         The job.
-    phase
-        A phase, or ``ended``.
+    state
+        A state, or ``ended``.
     shown
         True to print the job's states: in one line on a terminal.
     """
@@ -107,7 +108,7 @@ async def wait_shown(session: Session, job: JobSummary, phase: str = "ended", *,
 
     status = Status(shown=shown)
     try:
-        return await wait_for(session, job, phase, status.show)
+        return await wait_for(session, job, state, status.show)
     finally:
         status.clear()
 
@@ -132,7 +133,8 @@ class Status:
 
         reason = reason_of(job)
         # The progress of a job in a pipe would be a line for each step.
-        text = status_of(job) if not self._live or not reason else f"{status_of(job)}: {plain(reason)}"
+        status = t(status_of(job))
+        text = status if not self._live or not reason else f"{status}: {plain(reason)}"
         if not self._shown or text == self._last:
             return
         self._last = text
@@ -160,12 +162,12 @@ def _bar(job: JobSummary) -> str:
 
 
 def say_end(job: JobSummary) -> None:
-    """Print the phase of a job that ended, with the reason."""
+    """Print the state of a job that ended, with the reason."""
     from .jobs import status_of
 
-    reason = job.reason
-    words = [f"{job.name}:", paint(status_of(job), job.phase, sys.stderr)]
-    if reason is not None and translated(reason.sentence) != job.phase:
+    reason, state = job.reason, shown_state(job)
+    words = [f"{job.name}:", paint(t(status_of(job)), state, sys.stderr)]
+    if reason is not None and reason.sentence != state:
         words.append(f"- {plain(translated(reason.sentence))}")
     say(*words)
     if reason is not None and reason.hint and job.phase == "Failed":

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
+from jupyterlab_t9kjob.cli import output
 from jupyterlab_t9kjob.cli.__main__ import run_program
-from jupyterlab_t9kjob.cli.commands.jobs import _spans
+from jupyterlab_t9kjob.cli.commands.actions import act_on
+from jupyterlab_t9kjob.cli.commands.jobs import _spans, status_of
 from jupyterlab_t9kjob.cli.group import COMMANDS, t9kjob
 from jupyterlab_t9kjob.cli.language import languages
 from jupyterlab_t9kjob.cli.output import Column, has_colors, plain, short_duration, table, width_of
 from jupyterlab_t9kjob.client.display import data
 from jupyterlab_t9kjob.client.log_lines import LogChoice
 from jupyterlab_t9kjob.client.lookup import find_job, matching, short_name
+from jupyterlab_t9kjob.core import translation
 from jupyterlab_t9kjob.core.errors import Conflict, NotFound
 from jupyterlab_t9kjob.core.job import JobSummary, LogStream, Reason, job_id
-from jupyterlab_t9kjob.core.translation import Text
+from jupyterlab_t9kjob.core.translation import Text, _, sentences
 
 COLUMNS = [Column("NAME"), Column("ENGINE", rank=2), Column("AGE", rank=1, right=True)]
 
@@ -70,6 +76,54 @@ def test_no_colors_where_nobody_sees_them(monkeypatch: pytest.MonkeyPatch) -> No
     assert has_colors(terminal) and not has_colors(io.StringIO())
     monkeypatch.setenv("NO_COLOR", "1")
     assert not has_colors(terminal)
+
+
+def test_a_translated_state_has_the_color_of_its_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    chinese = {"{state} (deleted)": "{state}（已删除）", "Succeeded": "成功"}
+    monkeypatch.setattr(translation, "_current", lambda: SimpleNamespace(gettext=lambda text: chinese.get(text, text)))
+    monkeypatch.setattr(output, "has_colors", lambda _stream: True)
+    ended = job("train-1", phase="Succeeded", deleted=True)
+    lines = table([Column("STATUS", colored=True)], [[status_of(ended)], [""]], None)
+    assert lines[1] == click.style("成功（已删除）", fg="green")
+
+
+@pytest.mark.parametrize(
+    ("phase", "ended_by", "code", "shown"),
+    [
+        ("Failed", "user", "Stopped", "Stopped"),
+        ("Failed", "platform", "SweepPruned", "Stopped"),
+        ("Failed", "platform", "Evicted", "Failed"),
+        ("Failed", "itself", "ExitCode", "Failed"),
+        ("Paused", "user", "PausedByUser", "Paused"),
+        ("Succeeded", "itself", "Succeeded", "Succeeded"),
+    ],
+)
+def test_a_job_that_was_stopped_on_purpose_has_not_failed(phase: str, ended_by: str, code: str, shown: str) -> None:
+    ended = job("train-1", phase=phase, ended_by=ended_by, reason=Reason(code=code, sentence=Text.verbatim("Why")))
+    assert status_of(ended) == shown
+    in_a_notebook = data(ended)
+    assert in_a_notebook["text/plain"] == f"train-1: {shown}, Why"
+    assert ("--jp-error-color1" in in_a_notebook["text/html"]) is (shown == "Failed")
+
+
+def test_an_error_names_its_job_once(capsys: pytest.CaptureFixture[str]) -> None:
+    said = {
+        "train-1": sentences(_("{name} has ended.", name="train-1"), _("It can't be stopped.")),
+        "train-2": _("It can't be stopped."),
+        "job": _("Another user owns the job."),
+    }
+    jobs = [job(name) for name in said]
+
+    async def act(ident: str, _action: str) -> None:
+        raise Conflict(next(said[each.name] or Text.verbatim("") for each in jobs if each.id == ident))
+
+    session: Any = SimpleNamespace(jobs=SimpleNamespace(act=act))
+    assert asyncio.run(act_on(session, jobs, "stop", _("{job} is being stopped.", job=""))) == 1
+    assert capsys.readouterr().err.splitlines() == [
+        "Error: train-1 has ended. It can't be stopped.",
+        "Error: train-2: It can't be stopped.",
+        "Error: job: Another user owns the job.",
+    ]
 
 
 def test_ranks_as_spans() -> None:
@@ -176,6 +230,8 @@ def test_every_command_has_help(name: str) -> None:
         ["submit", "-f", "a.yaml", "--module", "b"],
         ["submit", "--command", "echo", "--", "b"],
         ["logs", "x", "--since", "soon"],
+        ["logs", "x", "-i", "3-0"],
+        ["list", "--phase", "ended"],
         ["prune"],
         ["wait"],
     ],
