@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from ..core.engine.protocol import Edited, Engine, Listener
-from ..core.errors import Conflict
+from ..core.errors import Conflict, FieldError
 from ..core.job import Action, Event, Job, JobSummary, LogStream, ManifestView, Replica
 from ..core.log_sources import LogFile
 from ..core.manifests import to_yaml
@@ -269,13 +269,20 @@ class JobService:
         ------
         Conflict
             If the job can't be repeated, or no free name was found.
+        FieldError
+            If its script does not exist any more, or it can't be admitted for another reason.
         """
         old = await self.job(ident)
         if "rerun" not in old.actions:
             why = old.refused.get("rerun")
             message = why or _("The record of {job} can't be read, so it can't be run again.", job=old.name)
             raise Conflict(message, hint=_("Submit it as a new job."))
-        admitted = await admit(old.spec, old.engine, old.namespace)
+        try:
+            admitted = await admit(old.spec, old.engine, old.namespace)
+        except FieldError as problem:
+            if problem.code == "ScriptGone":  # There is no form here in which to choose another one.
+                problem.hint = _("Put it back, or clone the job and choose the file at its new place.")
+            raise
         return await finished(admitted, self._repeat(old, admitted))
 
     async def _repeat(self, old: Job, admitted: Admission) -> Job:

@@ -93,3 +93,14 @@ def test_limits_of_control_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "pod" / "memory.max").write_text("1048576\n")
     (tmp_path / "pod" / "pids.max").write_text("100\n")
     assert (limits.most_memory(), limits.most_processes()) == (1048576, 100)
+
+
+async def test_a_job_whose_script_was_moved_is_not_run_again(place: Place) -> None:
+    """The hint says what can be done where a job is repeated, where no file can be chosen."""
+    job = await place.submit(await place.form(torchrun=None, paused=True))
+    (place.root / "train.py").rename(place.root / "moved.py")
+    answer = await place.api("POST", "jobs", job["id"], "rerun")
+    assert (answer.status, answer.json["message"]) == (422, "train.py does not exist.")
+    assert answer.json["hint"] == "Put it back, or clone the job and choose the file at its new place."
+    (place.root / "moved.py").rename(place.root / "train.py")
+    assert (await place.api("POST", "jobs", job["id"], "rerun")).status == 201
