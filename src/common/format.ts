@@ -266,6 +266,20 @@ export function formatCount(count: number): string {
   return String(Math.round(count)).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 }
 
+/**
+ * Return a value of a metric with four digits (0.0812, 0.0003, 1.28e-7), or as an integer from 1000 on (12340).
+ *
+ * Numbers below 0.0001 have an exponent, as in the sentences of the server.
+ */
+export function formatMetric(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 1000) {
+    return String(Math.round(value));
+  }
+  const short = Number(value.toPrecision(4));
+  return size > 0 && size < 1e-4 ? short.toExponential() : String(short);
+}
+
 /** Return an amount of a Kubernetes resource: “6” or “1.5” cores, “15.6 GiB” of memory. */
 export function formatAmount(resource: string, amount: number): string {
   return isBytes(resource)

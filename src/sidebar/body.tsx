@@ -4,6 +4,7 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
+import { sweepOfKey } from './model/sidebar';
 import { IMonitorModel, Monitor } from './view/Monitor';
 import { IJobsModel } from '../tokens';
 import '../../style/pages.css';
@@ -25,8 +26,8 @@ export function createMonitor(
       model={model}
       run={(command, args = {}) => void commands.execute(command, args)}
       openMenu={(key, x, y) => {
-        const sweep = /^sweep:(.*)$/.exec(key)?.[1];
-        return sweep === undefined
+        const sweep = sweepOfKey(key);
+        return sweep === null
           ? openJobMenu(commands, key, x, y)
           : openSweepMenu(commands, sweep, x, y);
       }}

@@ -29,34 +29,14 @@ export function tabId(panel: string, key: string): string {
   return `${panel}-${key}`;
 }
 
-/** Scroll a tab bar, by the smallest distance, to its current tab. */
-function showCurrent(bar: HTMLElement): void {
-  const tab = bar.querySelector<HTMLElement>('[aria-selected="true"]');
-  if (tab) {
-    const least = tab.offsetLeft + tab.offsetWidth - bar.clientWidth;
-    bar.scrollLeft = Math.min(Math.max(bar.scrollLeft, least), tab.offsetLeft);
-  }
-}
-
 /**
  * A tab bar inside of a view. It is one tab stop; arrow keys, Home and End select a tab. Where the view is narrower than
- * the tabs, the bar scrolls and shows the current tab.
+ * the tabs, the bar has several lines.
  */
 export function InnerTabs<Key extends string>(
   props: IInnerTabsProps<Key>
 ): React.JSX.Element {
   const { tabs, current, panel, select } = props;
-  const bar = React.useRef<HTMLDivElement>(null);
-  React.useEffect(() => {
-    const { current: element } = bar;
-    if (!element) {
-      return;
-    }
-    // Also when the view is shown for the first time, or becomes narrower.
-    const observer = new ResizeObserver(() => showCurrent(element));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [current]);
   const onKeyDown = (event: React.KeyboardEvent<HTMLElement>): void => {
     const index = tabs.findIndex(tab => tab.key === current);
     const to: Record<string, number> = {
@@ -75,7 +55,6 @@ export function InnerTabs<Key extends string>(
   };
   return (
     <div
-      ref={bar}
       className="jp-t9k-InnerTabs"
       role="tablist"
       aria-label={props.label}

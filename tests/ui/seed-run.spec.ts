@@ -77,7 +77,7 @@ test('from a job with seed 001 to its run, a comparison, the data flow and the a
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Space');
     await page.keyboard.press('c');
-    const rate = page.getByRole('row', { name: 'learning_rate 5e-4 0.002' });
+    const rate = page.getByRole('row', { name: 'learning_rate 5e-4 2e-3' });
     await expect(rate).toBeVisible();
     await expect(
       page.getByRole('row', { name: /^val\.accuracy/ })

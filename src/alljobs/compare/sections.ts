@@ -43,7 +43,13 @@ export function sectionsOf(
   const wanted = (rows: IDifference[]): IDifference[] =>
     rows.filter(({ differs }) => differs || showEqual || jobs.length < 2);
   const args = argumentRows(jobs, trans);
+  const results = resultRows(compared, goalOf);
+  const facts = factRows(jobs, trans);
   const code = codeRows(jobs, trans);
+  const captionOf = (rows: IDifference[], otherwise: string): string =>
+    rows.length === 0 || jobs.length < 2 || rows.some(row => row.differs)
+      ? otherwise
+      : trans.__('the same for all jobs');
   const different = args.filter(({ differs }) => differs).length;
   return [
     {
@@ -55,23 +61,24 @@ export function sectionsOf(
     {
       key: 'results',
       title: trans.__('Results'),
-      caption: trans.__(
-        'best value of each job; the last value if no direction is known'
+      caption: captionOf(
+        results,
+        trans.__(
+          'best value of each job; the last value if no direction is known'
+        )
       ),
-      rows: resultRows(compared, goalOf)
+      rows: wanted(results)
     },
     {
       key: 'run',
       title: trans.__('Run'),
-      caption: '',
-      rows: factRows(jobs, trans)
+      caption: captionOf(facts, ''),
+      rows: wanted(facts)
     },
     {
       key: 'code',
       title: trans.__('Code'),
-      caption: code.some(({ differs }) => differs)
-        ? ''
-        : trans.__('the same for all jobs'),
+      caption: captionOf(code, ''),
       rows: wanted(code)
     }
   ];
@@ -114,7 +121,8 @@ function resultRows(
       name,
       values,
       best: values.flatMap((value, at) => (value === best ? [at] : [])),
-      differs: differ(values)
+      differs: differ(values),
+      isMetric: true
     };
   });
 }

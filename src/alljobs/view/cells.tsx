@@ -4,7 +4,12 @@ import * as React from 'react';
 import { JobState } from '../../api/aliases';
 import { EngineInfo, JobSummary } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatExact, listed, wholePercent } from '../../common/format';
+import {
+  formatExact,
+  formatMetric,
+  listed,
+  wholePercent
+} from '../../common/format';
 import { useTicking } from '../../common/hooks';
 import { hasBar, iconStateOf, stateOf, stateWord } from '../../jobs/phase';
 import { jobSentence } from '../../jobs/sentence';
@@ -102,7 +107,7 @@ export function Cell(props: ICellProps): React.JSX.Element | null {
     case 'restarts':
       return <>{job.restarts || null}</>;
     case 'metric':
-      return <>{numberText(metricOf(job, column.name))}</>;
+      return <>{metricText(metricOf(job, column.name))}</>;
     default:
       return null;
   }
@@ -162,7 +167,8 @@ export function SweepCell(props: ISweepCellProps): React.JSX.Element | null {
       const best = bestOf(jobs, column.name);
       return best === null ? null : (
         <>
-          <small>{trans.__('best')}</small> <strong>{numberText(best)}</strong>
+          <small>{trans.__('best')}</small>{' '}
+          <strong>{formatMetric(best)}</strong>
         </>
       );
     }
@@ -185,9 +191,8 @@ function nodesText(nodes: readonly string[]): string {
   return nodes.length > 1 ? `${nodes[0]}, …` : (nodes[0] ?? '');
 }
 
-/** Return a value with four digits. */
-function numberText(value: number | null): string {
-  return value === null ? '' : String(Number(value.toPrecision(4)));
+function metricText(value: number | null): string {
+  return value === null ? '' : formatMetric(value);
 }
 
 function Ticking({ text }: { text(now: number): string }): React.JSX.Element {

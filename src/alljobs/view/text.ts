@@ -10,7 +10,7 @@ import {
   listed
 } from '../../common/format';
 import { labelOf } from '../../jobs/engines';
-import { countText, stateOf } from '../../jobs/phase';
+import { COUNTED_STATES, countText, stateOf } from '../../jobs/phase';
 import { IJobColumn, ownerOf } from '../model/columns';
 import { BuiltIn, GroupKey, Since } from '../model/view';
 
@@ -172,20 +172,7 @@ export function gpuHoursText(hours: number | null): string {
   return hours < 99.95 ? hours.toFixed(1) : formatCount(hours);
 }
 
-/** States in the order in which a summary counts them. */
-const STATES: readonly JobState[] = [
-  'running',
-  'resuming',
-  'submitting',
-  'pending',
-  'paused',
-  'succeeded',
-  'failed',
-  'stopped',
-  'unknown'
-];
-
-/** Return the states of jobs with their counts: “4 running, 1 pending”. */
+/** Return the states of jobs with their counts: “1 failed, 4 running”. */
 export function countsText(
   jobs: readonly JobSummary[],
   trans: TranslationBundle
@@ -196,13 +183,13 @@ export function countsText(
     counts.set(state, (counts.get(state) ?? 0) + 1);
   }
   return listed(
-    STATES.filter(state => counts.has(state)).map(state =>
+    COUNTED_STATES.filter(state => counts.has(state)).map(state =>
       countText(counts.get(state) ?? 0, state, trans)
     )
   );
 }
 
-/** Return the state whose icon stands for several jobs: the first one that is not finished, or the worst. */
+/** Return the state whose icon stands for several jobs: the first one that is not finished, else a failure. */
 export function commonState(jobs: readonly JobSummary[]): JobState {
   const found = new Set<JobState>(jobs.map(stateOf));
   const order: readonly JobState[] = [
@@ -212,8 +199,8 @@ export function commonState(jobs: readonly JobSummary[]): JobState {
     'pending',
     'paused',
     'unknown',
-    'succeeded',
     'failed',
+    'succeeded',
     'stopped'
   ];
   return order.find(state => found.has(state)) ?? 'unknown';

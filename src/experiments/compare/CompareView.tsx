@@ -154,7 +154,7 @@ function Header(props: IHeaderProps): React.JSX.Element {
 async function addRuns({ model, lab, trans }: IHeaderProps): Promise<void> {
   const others = model.candidates;
   const names = namesOf(others);
-  const chosen = await lab.askItems(
+  const chosen = await lab.askRuns(
     trans.__('Add runs to the comparison'),
     names
   );

@@ -175,10 +175,10 @@ function Values(props: {
           {row.best.includes(index) ? (
             <>
               <small className="jp-t9k-caption">{trans.__('best')}</small>{' '}
-              <strong>{textOf(value)}</strong>
+              <strong>{textOf(value, row)}</strong>
             </>
           ) : (
-            textOf(value)
+            textOf(value, row)
           )}
         </td>
       ))}

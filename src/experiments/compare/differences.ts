@@ -13,6 +13,8 @@ export interface IDifference {
   best: number[];
   /** True if the runs have different values. */
   differs: boolean;
+  /** True if numbers are values of a metric, which are rounded; the numbers of other rows are settings. */
+  isMetric?: boolean;
 }
 
 /** Return the direction in which a metric improves. */
@@ -57,7 +59,8 @@ export function metricRows(
       name,
       values,
       best: bestIndices(numbers, goal),
-      differs: differ(values)
+      differs: differ(values),
+      isMetric: true
     };
   });
 }

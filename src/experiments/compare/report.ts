@@ -1,5 +1,5 @@
 /** A comparison as Markdown and as rows of a CSV file. */
-import { formatScalar, formatValue } from '../charts/numbers';
+import { formatParameter, formatScalar, formatValue } from '../charts/numbers';
 import { RunRow } from '../../api/types';
 import { Scalar } from '../types';
 import { IDifference } from './differences';
@@ -60,9 +60,10 @@ export function markdownOf(
     lines.push('', `## ${escape(title)}`, '');
     lines.push(row([names.name, ...labels]));
     lines.push(`| --- |${' ---: |'.repeat(labels.length)}`);
-    for (const { name, values, best } of rows) {
+    for (const difference of rows) {
+      const { name, values, best } = difference;
       const cells = values.map((value, index) => {
-        const text = escape(textOf(value));
+        const text = escape(textOf(value, difference));
         return best.includes(index) ? `**${text}** (${names.best})` : text;
       });
       lines.push(`| ${[escape(name), ...cells].join(' | ')} |`);
@@ -86,9 +87,15 @@ export function rowsOfReport(
   ];
 }
 
-/** Return a value of the table as text: numbers in short. */
-export function textOf(value: Scalar | undefined): string {
-  return typeof value === 'number' ? formatValue(value) : formatScalar(value);
+/** Return a value of a row as text: metrics with four digits, parameters as in the table of runs. */
+export function textOf(
+  value: Scalar | undefined,
+  { isMetric }: Pick<IDifference, 'isMetric'>
+): string {
+  if (typeof value !== 'number') {
+    return formatScalar(value);
+  }
+  return isMetric ? formatValue(value) : formatParameter(value);
 }
 
 function row(cells: readonly string[]): string {

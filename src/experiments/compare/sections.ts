@@ -3,6 +3,7 @@ import { TranslationBundle } from '@jupyterlab/translation';
 import { formatDuration } from '../../common/format';
 import { RunRow } from '../../api/types';
 import {
+  differ,
   environmentRows,
   GoalOf,
   IDifference,
@@ -29,16 +30,17 @@ export function sectionsOf(
     rows.filter(({ differs }) => differs || showEqual || runs.length < 2);
   const parameters = parameterRows(runs);
   const different = parameters.filter(({ differs }) => differs).length;
+  const durations = runs.map(({ seconds }) =>
+    seconds === null ? undefined : formatDuration(seconds, trans)
+  );
   const facts: IDifference[] = [
     {
       name: trans.__('Duration'),
-      values: runs.map(({ seconds }) =>
-        seconds === null ? undefined : formatDuration(seconds, trans)
-      ),
+      values: durations,
       best: [],
-      differs: true
+      differs: differ(durations)
     },
-    ...wanted(environmentRows(runs))
+    ...environmentRows(runs)
   ];
   return [
     {
@@ -53,8 +55,8 @@ export function sectionsOf(
       caption: trans.__(
         'best value of each run; the last value if no direction is known'
       ),
-      rows: metricRows(runs, goalOf)
+      rows: wanted(metricRows(runs, goalOf))
     },
-    { key: 'run', title: trans.__('Run'), caption: '', rows: facts }
+    { key: 'run', title: trans.__('Run'), caption: '', rows: wanted(facts) }
   ];
 }

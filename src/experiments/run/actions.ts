@@ -77,7 +77,7 @@ export async function compareWith(
   try {
     const others = (await model.siblings()).filter(({ id }) => id !== row.id);
     const labels = namesOf(others);
-    const chosen = await lab.askItems(
+    const chosen = await lab.askRuns(
       trans.__('Compare %1 with', row.name),
       labels
     );

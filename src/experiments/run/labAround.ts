@@ -1,6 +1,7 @@
 /** The functions of JupyterLab that the pages of a run and of a comparison use. */
 import { Clipboard, InputDialog, Notification } from '@jupyterlab/apputils';
 import { PageConfig, URLExt } from '@jupyterlab/coreutils';
+import { chooseItems } from '../../shell/chooseItems';
 import { notifyError } from '../../shell/notices';
 import { CommandIDs } from '../../tokens';
 import { addressSearch } from '../address';
@@ -36,8 +37,13 @@ export function labAround(lab: IExperimentsLab): Omit<IRunLab, 'close'> {
     logDirs: id => jobs.get(id)?.log_dirs ?? [],
     askText: async (title, label, text) =>
       (await InputDialog.getText({ title, label, text })).value,
-    askItems: async (title, items) =>
-      (await InputDialog.getMultipleItems({ title, items: [...items] })).value,
+    askRuns: (title, names) =>
+      chooseItems({
+        title,
+        label: trans.__('Select one or more runs.'),
+        okLabel: trans.__('Compare'),
+        items: names.map(name => ({ id: name, content: name }))
+      }),
     confirmRemoval: (text, items) => confirmRemoval(text, items, trans),
     copy: (text, done) => {
       Clipboard.copyToSystem(text);

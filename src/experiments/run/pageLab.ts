@@ -25,8 +25,8 @@ export interface IRunLab {
   logDirs(jobId: string): readonly string[];
   /** Let the user edit a line; null if the user cancels. */
   askText(title: string, label: string, text: string): Promise<string | null>;
-  /** Let the user choose some of many; null if the user cancels. */
-  askItems(title: string, items: readonly string[]): Promise<string[] | null>;
+  /** Let the user choose runs to compare by their names; null if the user cancels. */
+  askRuns(title: string, names: readonly string[]): Promise<string[] | null>;
   /** Let the user confirm that folders are deleted; they are listed with their sizes. */
   confirmRemoval(
     text: { title: string; says: string },

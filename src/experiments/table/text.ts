@@ -1,6 +1,7 @@
 /** Texts of the table of runs. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { formatCount } from '../../common/format';
+import { formatParameter } from '../charts/numbers';
 import { ITableColumn } from '../model/columns';
 import { ExperimentsModel } from '../model/experiments';
 import { Scalar } from '../types';
@@ -62,12 +63,7 @@ export function formatScalar(value: Scalar | undefined): string {
   if (value === null || value === undefined) {
     return '';
   }
-  if (typeof value !== 'number' || Number.isInteger(value)) {
-    return String(value);
-  }
-  const plain = String(Number(value.toPrecision(6)));
-  const short = Number(value.toPrecision(6)).toExponential();
-  return short.length < plain.length ? short.replace('e+', 'e') : plain;
+  return typeof value === 'number' ? formatParameter(value) : String(value);
 }
 
 /** Return the value of a metric with four digits. */

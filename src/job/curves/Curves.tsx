@@ -2,8 +2,7 @@
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
 import { JobCurve, JobCurves } from '../../api/types';
-import { formatCount } from '../../common/format';
-import { formatMetric } from '../model/text';
+import { formatCount, formatMetric } from '../../common/format';
 import { curvePath } from './model';
 
 /** Size of a curve in the header, in px. */

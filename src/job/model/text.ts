@@ -223,13 +223,6 @@ function failedText(
     : trans.__('Rank %1 on %2 ended at %3: %4', rank, replica, clock, code);
 }
 
-/** Format a metric with four digits (0.0812, 1.28e-7), or as an integer from 1000 on (12340). */
-export function formatMetric(value: number): string {
-  return Math.abs(value) >= 1000
-    ? String(Math.round(value))
-    : String(Number(value.toPrecision(4)));
-}
-
 /** Add a full stop to a text that has no closing punctuation. */
 function withStop(text: string): string {
   return text === '' || /[.…:!?。：！？]$/.test(text) ? text : `${text}.`;

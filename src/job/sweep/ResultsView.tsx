@@ -1,7 +1,7 @@
 /** View of the comparison of a sweep's jobs. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import * as React from 'react';
-import { formatDuration } from '../../common/format';
+import { formatDuration, formatMetric } from '../../common/format';
 import { useSignal } from '../../common/hooks';
 import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { stateOf, stateWord } from '../../jobs/phase';
@@ -137,7 +137,6 @@ function columnsOf({
       row.metric ? [sign * model.best(row.metric)] : []
     )
   );
-  const number = (value: number): string => String(+value.toPrecision(5));
   const metricColumns: IColumn<IResultRow>[] = [
     {
       key: 'best',
@@ -152,10 +151,10 @@ function columnsOf({
         return sign * value === best ? (
           <>
             <small className="jp-t9k-caption">{trans.__('best')}</small>{' '}
-            <strong>{number(value)}</strong>
+            <strong>{formatMetric(value)}</strong>
           </>
         ) : (
-          number(value)
+          formatMetric(value)
         );
       }
     },
@@ -164,7 +163,7 @@ function columnsOf({
       label: trans.__('Last %1', metric ?? ''),
       className: 'jp-t9k-right',
       order: row => (row.metric ? sign * row.metric.last : Infinity),
-      cell: row => (row.metric ? number(row.metric.last) : '–')
+      cell: row => (row.metric ? formatMetric(row.metric.last) : '–')
     },
     {
       key: 'step',

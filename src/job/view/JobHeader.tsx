@@ -9,7 +9,13 @@ import {
   Progress
 } from '../../api/types';
 import { serverNow } from '../../common/clock';
-import { formatClock, formatEnd, formatEta, listed } from '../../common/format';
+import {
+  formatClock,
+  formatEnd,
+  formatEta,
+  formatMetric,
+  listed
+} from '../../common/format';
 import { isActive, isStalled, stateOf, stateWord } from '../../jobs/phase';
 import { jobTitle } from '../../jobs/sentence';
 import { LinkButton } from '../../ui/Buttons';
@@ -19,13 +25,7 @@ import { PhaseIcon } from '../../jobs/PhaseIcon';
 import { Sparkline } from '../curves/Curves';
 import { curveOf } from '../curves/model';
 import { ProgressBar } from '../../ui/ProgressBar';
-import {
-  ageText,
-  formatMetric,
-  sizeText,
-  whereText,
-  whyText
-} from '../model/text';
+import { ageText, sizeText, whereText, whyText } from '../model/text';
 
 /** Number of metrics beside the progress. */
 const MOST_METRICS = 2;

@@ -1,8 +1,8 @@
 /** Content of the sidebar's list: sections, order, filter and row heights. */
 import { TranslationBundle } from '@jupyterlab/translation';
-import { JobState } from '../../api/aliases';
 import { JobSummary } from '../../api/types';
 import {
+  COUNTED_STATES,
   countText,
   hasBar,
   iconStateOf,
@@ -133,10 +133,28 @@ export function keepOrder(before: ISections, now: ISections): ISections {
     });
   const [active, finished] = [stay('active'), stay('finished')];
   const isNew = (job: JobSummary): boolean => !known.has(job.id);
-  return {
+  return joinSweeps({
     active: [...now.active.filter(isNew), ...active],
     finished: [...now.finished.filter(isNew), ...finished],
     deleted: now.deleted
+  });
+}
+
+/**
+ * Return the sections with each sweep in one of them: among the active jobs if one of its jobs is there.
+ *
+ * The retried job of a finished sweep is new and active, while the held order keeps the other jobs finished.
+ */
+function joinSweeps(sections: ISections): ISections {
+  const active = new Set(
+    sections.active.flatMap(({ sweep }) => sweep?.id ?? [])
+  );
+  const joins = ({ sweep }: JobSummary): boolean =>
+    sweep !== null && active.has(sweep.id);
+  return {
+    active: [...sections.active, ...sections.finished.filter(joins)],
+    finished: sections.finished.filter(job => !joins(job)),
+    deleted: sections.deleted
   };
 }
 
@@ -184,7 +202,7 @@ function rowsOf(
     }
     const { id, name } = job.sweep;
     const members = [...(sweeps.get(id) ?? [])].sort(compareMembers);
-    const isFolded = folded.has(sweepKey(id));
+    const isFolded = folded.has(sweepKey(id, section));
     const head: Item = {
       ...{ kind: 'sweep', id, name, jobs: members, folded: isFolded },
       ...place
@@ -197,31 +215,26 @@ function rowsOf(
   });
 }
 
-/** Return the key under which the title of a sweep is folded. */
-export function sweepKey(id: string): string {
-  return `sweep:${id}`;
+/**
+ * Return the key of the title of a sweep, under which it is also folded. The deleted jobs of a sweep have a title of
+ * their own.
+ */
+function sweepKey(id: string, section: SectionId): string {
+  return section === 'deleted' ? `deleted-sweep:${id}` : `sweep:${id}`;
 }
 
-/** States in the order in which the title of a sweep counts them. */
-const STATES: readonly JobState[] = [
-  'running',
-  'resuming',
-  'submitting',
-  'pending',
-  'paused',
-  'succeeded',
-  'failed',
-  'stopped',
-  'unknown'
-];
+/** Return the id of the sweep to whose title a key belongs; null for the key of another row. */
+export function sweepOfKey(key: string): string | null {
+  return /^(?:deleted-)?sweep:(.*)$/.exec(key)?.[1] ?? null;
+}
 
-/** Return the states of a sweep's jobs with their counts: “6 jobs · 2 running · 1 failed”. */
+/** Return the states of a sweep's jobs with their counts: “6 jobs · 1 failed · 2 running”. */
 export function sweepText(
   jobs: readonly JobSummary[],
   trans: TranslationBundle
 ): string {
   const states = jobs.map(stateOf);
-  const counts = STATES.flatMap(state => {
+  const counts = COUNTED_STATES.flatMap(state => {
     const count = states.filter(each => each === state).length;
     return count ? countText(count, state, trans) : [];
   });
@@ -234,7 +247,7 @@ export function keyOf(item: Item): string {
     case 'job':
       return item.job.id;
     case 'sweep':
-      return sweepKey(item.id);
+      return sweepKey(item.id, item.section);
     case 'section':
       return item.section;
   }

@@ -5,7 +5,7 @@ import * as React from 'react';
 import { JobSummary } from '../../../src/api/types';
 import { allColumns, IJobColumn } from '../../../src/alljobs/model/columns';
 import { sortJobs } from '../../../src/alljobs/model/rows';
-import { Cell } from '../../../src/alljobs/view/cells';
+import { Cell, SweepCell } from '../../../src/alljobs/view/cells';
 import { columnWidth } from '../../../src/alljobs/view/layout';
 import { someJob } from '../fakes';
 
@@ -57,4 +57,50 @@ describe('durations', () => {
 
 it('leaves room for the best value of a sweep in the column of a short metric', () => {
   expect(columnWidth(column('m:loss'), 1300)).toBeGreaterThanOrEqual(110);
+});
+
+it('shows a sweep as failed if jobs of it failed, and counts these first', () => {
+  const stateOf = (phases: JobSummary['phase'][]): (string | null)[] => {
+    const { container } = render(
+      <SweepCell
+        jobs={phases.map(phase => someJob({ phase }))}
+        column={column('state')}
+        engines={[]}
+        hasNamespaces={false}
+        trans={trans}
+      />
+    );
+    const icon = container.querySelector('[role="img"]');
+    return [
+      icon?.getAttribute('aria-label') ?? null,
+      icon?.nextElementSibling?.textContent ?? null
+    ];
+  };
+  expect(stateOf(['Succeeded', 'Failed', 'Succeeded'])).toEqual([
+    'failed',
+    '1 failed, 2 succeeded'
+  ]);
+  expect(stateOf(['Succeeded', 'Failed', 'Running'])).toEqual([
+    'running',
+    '1 failed, 1 running, 1 succeeded'
+  ]);
+  expect(stateOf(['Succeeded'])).toEqual(['succeeded', '1 succeeded']);
+});
+
+it('writes metrics with four digits', () => {
+  const metric = (value: number): string | null =>
+    textOf(
+      ended({
+        progress: {
+          ...{ text: '', fraction: null, rate: null, eta_seconds: null },
+          ...{ metrics: { loss: value }, updated_at: 1 }
+        }
+      }),
+      'm:loss'
+    );
+  expect([0.0003, 0.12345, 12345.6].map(metric)).toEqual([
+    '0.0003',
+    '0.1235',
+    '12346'
+  ]);
 });

@@ -1,8 +1,9 @@
 /** The comparison of jobs: finding the runs of the jobs, the rows of the table, the page without curves. */
 import { nullTranslator } from '@jupyterlab/translation';
-import { render, screen, waitFor } from '@testing-library/react';
+import { render, screen, waitFor, within } from '@testing-library/react';
 import * as React from 'react';
 import { JobCompareView } from '../../../src/alljobs/compare/JobCompareView';
+import { JobDifferences } from '../../../src/alljobs/compare/JobDifferences';
 import { JobCompareModel } from '../../../src/alljobs/compare/model';
 import { sectionsOf } from '../../../src/alljobs/compare/sections';
 import { ApiClient } from '../../../src/api/client';
@@ -191,4 +192,82 @@ it('waits until folders of event files are joined to the runs of jobs', async ()
   await waitFor(() => expect(model.runs).not.toBeNull());
   expect(model.runs?.ids).toEqual(runsOf(jobs, 'job').map(({ id }) => id));
   model.dispose();
+});
+
+describe('the sections of a comparison', () => {
+  const jobWith = (loss: number, changes: Partial<Job> = {}): Job =>
+    fullJob({
+      ...{ restarts: 0, nodes: ['vm'], replicas: 1 },
+      progress: {
+        ...{ text: '', fraction: null, rate: null, eta_seconds: null },
+        ...{ metrics: { loss, lr: 0.5 }, updated_at: 1 }
+      },
+      ...changes
+    });
+  const rowsIn = (
+    jobs: readonly Job[],
+    key: string,
+    showEqual = false
+  ): string[] =>
+    sectionsOf(
+      jobs.map(job => ({ job, run: null })),
+      () => null,
+      showEqual,
+      trans
+    )
+      .find(section => section.key === key)
+      ?.rows.map(({ name }) => name) ?? [];
+
+  it('hide equal facts and results until they are asked for', () => {
+    const jobs = [jobWith(1), jobWith(2, { restarts: 3 })];
+    expect(rowsIn(jobs, 'run')).toEqual(['Restarts']);
+    expect(rowsIn(jobs, 'results')).toEqual(['loss']);
+    expect(rowsIn(jobs, 'run', true)).toEqual(
+      expect.arrayContaining(['Replicas', 'Restarts', 'Node'])
+    );
+    expect(rowsIn(jobs, 'results', true)).toEqual(['loss', 'lr']);
+  });
+
+  it('say so if all values of a section are equal', () => {
+    const compared = [jobWith(1), jobWith(1)].map(job => ({ job, run: null }));
+    const captions = new Map(
+      sectionsOf(compared, () => null, false, trans).map(({ key, caption }) => [
+        key,
+        caption
+      ])
+    );
+    expect(captions.get('run')).toBe('the same for all jobs');
+    expect(captions.get('results')).toBe('the same for all jobs');
+  });
+
+  it('show all values of a single job', () => {
+    expect(rowsIn([jobWith(1)], 'results')).toEqual(['loss', 'lr']);
+    expect(rowsIn([jobWith(1)], 'run')).toContain('Replicas');
+  });
+
+  it('write a metric as other pages do, and an argument as it was typed', () => {
+    const compared = ['3e-4', '1e-3'].map((lr, index) => {
+      const job = jobWith(index ? 0.12345 : 0.0003, { id: `job-${index}` });
+      return {
+        job: { ...job, spec: { ...job.spec, args: ['--lr', lr] } },
+        run: null
+      };
+    });
+    render(
+      <JobDifferences
+        compared={compared}
+        goalOf={() => null}
+        styleOf={() => null}
+        open={() => undefined}
+        remove={null}
+        trans={trans}
+      />
+    );
+    const row = (name: string): (string | null)[] =>
+      within(screen.getByRole('row', { name: new RegExp(`^${name} `) }))
+        .getAllByRole('cell')
+        .map(({ textContent }) => textContent);
+    expect(row('loss')).toEqual(['best 0.0003', '0.1235']);
+    expect(row('--lr')).toEqual(['3e-4', '1e-3']);
+  });
 });

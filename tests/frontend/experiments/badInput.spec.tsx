@@ -208,6 +208,7 @@ describe('bad input of the experiments', () => {
     model.setVisible(true);
     render(<CompareView model={model} lab={lab} trans={trans} />);
     await screen.findByRole('heading', { name: '2 runs' });
+    fireEvent.click(screen.getByLabelText('Show equal values too'));
     await screen.findByRole('row', { name: /^train\.hasOwnProperty/ });
     expectPlain();
     screen.getByRole('row', {

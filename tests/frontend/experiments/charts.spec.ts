@@ -268,12 +268,12 @@ describe('curves', () => {
 
 describe('texts', () => {
   it('show numbers in short', () => {
-    const values = [0, 3661, 0.98741, 1.78e-4, -2, 12345.6, 1.5e9, 'nan'];
+    const values = [0, 3661, 0.98741, 1.78e-5, -2, 12345.6, 1.5e9, 'nan'];
     expect(values.map(value => formatValue(value as number))).toEqual([
       '0',
       '3\u202f661',
       '0.9874',
-      '1.78e-4',
+      '1.78e-5',
       '-2',
       '12\u202f346',
       '1.5e9',

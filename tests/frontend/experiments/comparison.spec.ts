@@ -1,3 +1,4 @@
+import { nullTranslator } from '@jupyterlab/translation';
 import {
   axisOf,
   conditionOf,
@@ -14,14 +15,18 @@ import {
   ordered,
   parameterRows
 } from '../../../src/experiments/compare/differences';
+import { sectionsOf } from '../../../src/experiments/compare/sections';
 import { commonFolder } from '../../../src/experiments/compare/model';
 import {
   markdownOf,
-  rowsOfReport
+  rowsOfReport,
+  textOf
 } from '../../../src/experiments/compare/report';
 import { parseFilter } from '../../../src/common/filter/parse';
 import { Goal } from '../../../src/experiments/types';
 import { someMetric, someRun } from './someRun';
+
+const trans = nullTranslator.load('');
 
 const goalOf = (metric: string): Goal =>
   /loss/.test(metric) ? 'min' : /acc/.test(metric) ? 'max' : null;
@@ -69,6 +74,27 @@ describe('a comparison', () => {
     ]);
     expect(differenceOf([0.9, 0.95])).toBeCloseTo(0.05);
     expect(differenceOf(['a', 1])).toBeNull();
+  });
+
+  it('hides equal metrics and durations until they are asked for', () => {
+    const same = ['a', 'b'].map(id =>
+      someRun({ id, seconds: 60, metrics: runs[0].metrics })
+    );
+    const names = (showEqual: boolean): string[] =>
+      sectionsOf(same, goalOf, showEqual, trans)
+        .flatMap(({ rows }) => rows)
+        .map(({ name }) => name);
+    expect(names(false)).toEqual([]);
+    expect(names(true)).toEqual(
+      expect.arrayContaining(['val.acc', 'train.loss', 'Duration'])
+    );
+  });
+
+  it('writes metrics as other pages do, and parameters as the table of runs', () => {
+    expect(textOf(0.0003, { isMetric: true })).toBe('0.0003');
+    expect(textOf(0.00003, { isMetric: true })).toBe('3e-5');
+    expect(textOf(0.0003, {})).toBe('3e-4');
+    expect(textOf('<b>', {})).toBe('<b>');
   });
 
   it('orders runs by a metric of the validation', () => {

@@ -210,8 +210,10 @@ describe('the launch form', () => {
 
   it('counts an option with several values as changed', async () => {
     await open();
-    const lr = model.scriptOptions.find(({ flags }) => flags.includes('--lr'));
-    act(() => model.setValues(lr!, '0.1, 0.2'));
+    const [lr] = model.scriptOptions.filter(({ flags }) =>
+      flags.includes('--lr')
+    );
+    act(() => model.setValues(lr, '0.1, 0.2'));
     expect(
       screen.getByText('6 found, 3 changed, 1 with several values')
     ).toBeTruthy();
@@ -497,11 +499,12 @@ describe('the launch form', () => {
     );
     expect(actions.openFile).toHaveBeenCalledWith('mnist/train.py', 4, null);
     expect(screen.queryByText(/^DDP script/)).toBeNull();
-    const footer = screen.getByText('1 error to fix:').parentElement;
-    expect(within(footer!).getByRole('button').textContent).toBe('Entrypoint');
+    const footer = screen.getByText('1 error to fix:')
+      .parentElement as HTMLElement;
+    expect(within(footer).getByRole('button').textContent).toBe('Entrypoint');
     server.previewChanges = { checks: [{ ...check, line: 4, column: 10 }] };
     await act(() => model.preview.refresh());
-    const place = within(footer!).getByRole('button', { name: 'train.py:4' });
+    const place = within(footer).getByRole('button', { name: 'train.py:4' });
     fireEvent.click(place); // not line 4 of the command or manifest
     expect(actions.openFile).toHaveBeenCalledTimes(2);
   });

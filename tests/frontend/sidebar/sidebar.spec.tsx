@@ -351,6 +351,30 @@ describe('the sidebar', () => {
     ]);
   });
 
+  it('shows a sweep once while a retried job runs under the pointer and when it has ended', async () => {
+    const sweep = {
+      ...{ id: 'abc', name: 'lr', number: 1, round: 0, at_a_time: 1 },
+      ...{ on_failure: 'continue' as const, rule: null, values: {} }
+    };
+    const failed = someJob({
+      ...{ name: 'lr-1', phase: 'Failed', ended_at: 3, sweep, created_at: 3 }
+    });
+    const retried = someJob({ name: 'lr-2', created_at: 4, sweep });
+    await connect({ jobs: [...two, failed] });
+    const title = (): HTMLElement[] => screen.getAllByText('lr');
+    fireEvent.pointerEnter(screen.getByRole('tree'));
+    await change({ jobs: [retried] });
+    expect(title()).toHaveLength(1);
+    const end = { phase: 'Failed', ended_at: 5, ended_by: 'itself' } as const;
+    await change({ jobs: [{ ...retried, ...end }] });
+    fireEvent.pointerLeave(screen.getByRole('tree'));
+    expect(title()).toHaveLength(1);
+    expect(names()).toEqual([
+      ...['active', two[0].id, two[1].id],
+      ...['finished', 'sweep:abc', failed.id, retried.id]
+    ]);
+  });
+
   it('has only a window of a thousand jobs in the DOM', async () => {
     await connect({
       jobs: Array.from({ length: 1000 }, (_, i) =>

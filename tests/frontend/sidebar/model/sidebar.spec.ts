@@ -10,6 +10,7 @@ import {
   mayWrap,
   ISections,
   sectionsOf,
+  sweepOfKey,
   sweepText
 } from '../../../../src/sidebar/model/sidebar';
 import { offsetsOf, windowOf } from '../../../../src/common/grid/windowing';
@@ -127,22 +128,30 @@ describe('heights', () => {
   });
 });
 
+const member = (
+  number: number,
+  phase: JobSummary['phase'],
+  changes: Partial<JobSummary> = {}
+): JobSummary =>
+  someJob({
+    id: `s-${number}`,
+    phase,
+    sweep: {
+      id: 'abc',
+      name: 'lr',
+      number,
+      round: 0,
+      at_a_time: 1,
+      on_failure: 'continue',
+      rule: null,
+      values: {}
+    },
+    ...changes
+  });
+const keysOf = (sections: ISections, folded: string[] = []): string[] =>
+  itemsOf(sections, new Set(folded)).map(keyOf);
+
 it('keeps the jobs of a sweep together, below its title and in the order of their numbers', () => {
-  const member = (number: number, phase: JobSummary['phase']): JobSummary =>
-    someJob({
-      id: `s-${number}`,
-      phase,
-      sweep: {
-        id: 'abc',
-        name: 'lr',
-        number,
-        round: 0,
-        at_a_time: 1,
-        on_failure: 'continue',
-        rule: null,
-        values: {}
-      }
-    });
   const jobs = [
     someJob({ id: 'alone', phase: 'Running' }),
     member(2, 'Running'),
@@ -150,16 +159,63 @@ it('keeps the jobs of a sweep together, below its title and in the order of thei
     someJob({ id: 'old', phase: 'Succeeded', ended_at: 1 })
   ];
   const sections = sectionsOf(jobs);
-  const keys = (folded: string[]): string[] =>
-    itemsOf(sections, new Set(folded)).map(keyOf);
-  expect(keys([])).toEqual([
+  expect(keysOf(sections)).toEqual([
     ...['active', 'alone', 'sweep:abc', 's-1', 's-2'],
     ...['finished', 'old']
   ]);
-  expect(keys(['sweep:abc'])).toEqual([
+  expect(keysOf(sections, ['sweep:abc'])).toEqual([
     ...['active', 'alone', 'sweep:abc', 'finished', 'old']
   ]);
   expect(sweepText([jobs[2], jobs[1]], trans)).toBe(
-    '2 jobs · 1 running · 1 failed'
+    '2 jobs · 1 failed · 1 running'
+  );
+});
+
+describe('a sweep whose failed job is retried while the rows are held', () => {
+  const alone = someJob({ id: 'alone', phase: 'Running' });
+  const ended = [member(1, 'Succeeded'), member(2, 'Failed')];
+  const before = sectionsOf([alone, ...ended]);
+  const retry = (phase: JobSummary['phase']): JobSummary =>
+    member(2, phase, { id: 's-2b', created_at: 2000 });
+  const inActive = [
+    ...['active', 'sweep:abc', 's-1', 's-2', 's-2b', 'alone'],
+    ...['finished']
+  ];
+
+  it('is once in the list, among the active jobs', () => {
+    const now = sectionsOf([retry('Running'), alone, ...ended]);
+    expect(keysOf(keepOrder(before, now))).toEqual(inActive);
+  });
+
+  it('stays there, still once, when the retried job ends', () => {
+    const running = sectionsOf([retry('Running'), alone, ...ended]);
+    const held = keepOrder(before, running);
+    const now = sectionsOf([retry('Failed'), alone, ...ended]);
+    expect(keysOf(keepOrder(held, now))).toEqual(inActive);
+  });
+});
+
+it('has different keys for the titles of a sweep’s jobs and of its deleted jobs', () => {
+  const sections = sectionsOf(
+    [member(1, 'Succeeded')],
+    [member(2, 'Failed', { deleted: true })]
+  );
+  const keys = keysOf(sections);
+  expect(new Set(keys).size).toBe(keys.length);
+  const titles = keys.filter(key => sweepOfKey(key) !== null);
+  expect(titles.map(sweepOfKey)).toEqual(['abc', 'abc']);
+  expect(sweepOfKey('local::sweep:u1')).toBeNull();
+  expect(keysOf(sections, [titles[1]])).toEqual([
+    ...['active', 'finished', titles[0], 's-1', 'deleted', titles[1]]
+  ]);
+});
+
+it('names the failed jobs of a sweep first, since a narrow row is cut', () => {
+  const jobs = [
+    ...[member(1, 'Succeeded'), member(2, 'Succeeded')],
+    ...[member(3, 'Running'), member(4, 'Failed')]
+  ];
+  expect(sweepText(jobs, trans)).toBe(
+    '4 jobs · 1 failed · 1 running · 2 succeeded'
   );
 });
