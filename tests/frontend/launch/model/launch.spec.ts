@@ -380,7 +380,10 @@ describe('LaunchModel', () => {
     expect(model.state.lastEdited).toBe('/args');
     server.prefill = prefill;
     await model.readScript();
-    expect(model.form).toMatchObject({ more: '', values: { '--epochs': '10' } });
+    expect(model.form).toMatchObject({
+      more: '',
+      values: { '--epochs': '10' }
+    });
     expect(model.state.lastEdited).toBeNull();
   });
 
