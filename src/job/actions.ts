@@ -12,7 +12,6 @@ import { canAsk } from '../jobs/phase';
 import { CommandIDs, IJobsModel } from '../tokens';
 import { loadTranslation } from '../common/translation';
 import { notifyError } from '../shell/notices';
-import { openFolder } from '../shell/openPath';
 
 /** Return the dialogs, which are loaded when the first one opens. */
 const dialogs = () => import('./confirm');
@@ -222,6 +221,7 @@ function addDirectories(
       Notification.warning(outside);
       return;
     }
+    const { openFolder } = await import('../shell/openPath');
     await openFolder(app, path, trans);
   };
   const add = (

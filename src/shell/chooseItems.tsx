@@ -3,6 +3,7 @@ import { Dialog } from '@jupyterlab/apputils';
 import { ReactWidget } from '@jupyterlab/ui-components';
 import * as React from 'react';
 import { namedDialog } from './dialog';
+import '../../style/choices.css';
 
 /** An item of the list. */
 export interface IChoice {
