@@ -99,22 +99,6 @@ export function stateWord(state: JobState, trans: TranslationBundle): string {
   }
 }
 
-/**
- * States in the order in which a summary of several jobs counts them. Failures come first, because a narrow row cuts
- * the end of the summary.
- */
-export const COUNTED_STATES: readonly JobState[] = [
-  'failed',
-  'running',
-  'resuming',
-  'submitting',
-  'pending',
-  'paused',
-  'unknown',
-  'succeeded',
-  'stopped'
-];
-
 /** Return a number of jobs in a state: “4 running”. */
 export function countText(
   count: number,

@@ -1,5 +1,6 @@
 /** Notices changes of a form's script that the lab's editor did not make. */
-import { Contents, ServerConnection } from '@jupyterlab/services';
+import type { Contents } from '@jupyterlab/services';
+import { isMissing } from '../common/missing';
 import { LaunchModel } from './model/launch';
 
 /** Looks at the script of a form when the user comes back to the form. */
@@ -37,10 +38,7 @@ export class ScriptChanges {
       });
       return changedAt;
     } catch (error) {
-      const { ResponseError } = ServerConnection;
-      const isMissing =
-        error instanceof ResponseError && error.response.status === 404;
-      return isMissing ? null : undefined;
+      return isMissing(error) ? null : undefined;
     }
   }
 

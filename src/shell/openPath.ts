@@ -3,8 +3,8 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { Notification } from '@jupyterlab/apputils';
 import type { IDocumentWidget } from '@jupyterlab/docregistry';
 import type { FileEditor } from '@jupyterlab/fileeditor';
-import { ServerConnection } from '@jupyterlab/services';
 import { TranslationBundle } from '@jupyterlab/translation';
+import { isMissing } from '../common/missing';
 import { notifyError } from './notices';
 
 /** Place in a file. */
@@ -76,8 +76,7 @@ async function isThere(
     await app.serviceManager.contents.get(path, { content: false });
     return true;
   } catch (error) {
-    const { ResponseError } = ServerConnection;
-    if (error instanceof ResponseError && error.response.status === 404) {
+    if (isMissing(error)) {
       Notification.warning(missing);
     } else {
       notifyError(error, trans);

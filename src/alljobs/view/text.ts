@@ -10,7 +10,8 @@ import {
   listed
 } from '../../common/format';
 import { labelOf } from '../../jobs/engines';
-import { COUNTED_STATES, countText, stateOf } from '../../jobs/phase';
+import { stateOf } from '../../jobs/phase';
+import { stateCounts } from '../../jobs/stateCounts';
 import { IJobColumn, ownerOf } from '../model/columns';
 import { BuiltIn, GroupKey, Since } from '../model/view';
 
@@ -177,16 +178,7 @@ export function countsText(
   jobs: readonly JobSummary[],
   trans: TranslationBundle
 ): string {
-  const counts = new Map<JobState, number>();
-  for (const job of jobs) {
-    const state = stateOf(job);
-    counts.set(state, (counts.get(state) ?? 0) + 1);
-  }
-  return listed(
-    COUNTED_STATES.filter(state => counts.has(state)).map(state =>
-      countText(counts.get(state) ?? 0, state, trans)
-    )
-  );
+  return listed(stateCounts(jobs, trans));
 }
 
 /** Return the state whose icon stands for several jobs: the first one that is not finished, else a failure. */

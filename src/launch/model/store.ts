@@ -41,7 +41,7 @@ export interface ISavedTab extends ILocation {
   sentSweep?: CreateSweep | null;
 }
 
-/** What a tab was opened with. It fills the form after a reload of the page if the tab itself has not been saved. */
+/** Job or manifest with which a tab was opened. It fills the form after a reload if the tab itself is not saved. */
 export interface ITabSource {
   clone: IClone | null;
   manifest: IManifest | null;
@@ -83,23 +83,31 @@ export class LaunchStore {
   }
 
   /** Return what an open tab was opened with; null for a file, and if the tab itself is saved. */
-  source(id: string): Promise<ITabSource | null> {
-    return this._fetch<ITabSource>(`source:${id}`);
+  async source(id: string): Promise<ITabSource | null> {
+    const source = await this._fetch<ITabSource>(`source:${id}`);
+    if (source) {
+      this._sources.add(id);
+    }
+    return source;
   }
 
   /** Store what a tab was opened with. */
   saveSource(id: string, source: ITabSource): Promise<void> {
+    this._sources.add(id);
     return this._save(`source:${id}`, source);
   }
 
   /** Forget what a tab was opened with. */
   async removeSource(id: string): Promise<void> {
-    await this._db?.remove(`${PREFIX}-source:${id}`);
+    if (this._sources.delete(id)) {
+      await this._db?.remove(`${PREFIX}-source:${id}`);
+    }
   }
 
   /** Delete the content of a closed tab. */
   async removeTab(id: string): Promise<void> {
     await this._db?.remove(`${PREFIX}-tab:${id}`);
+    this._sources.add(id); // it may be from before a reload of the page
     await this.removeSource(id);
   }
 
@@ -147,4 +155,7 @@ export class LaunchStore {
       value as ReadonlyPartialJSONObject
     );
   }
+
+  /** Tabs with a stored source: most saves of a tab have none to remove. */
+  private readonly _sources = new Set<string>();
 }

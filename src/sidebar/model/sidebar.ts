@@ -1,14 +1,8 @@
 /** Content of the sidebar's list: sections, order, filter and row heights. */
 import { TranslationBundle } from '@jupyterlab/translation';
 import { JobSummary } from '../../api/types';
-import {
-  COUNTED_STATES,
-  countText,
-  hasBar,
-  iconStateOf,
-  isActive,
-  stateOf
-} from '../../jobs/phase';
+import { hasBar, iconStateOf, isActive } from '../../jobs/phase';
+import { stateCounts } from '../../jobs/stateCounts';
 import { jobLabel } from '../../jobs/sentence';
 import { compareMembers } from '../../jobs/sweepOrder';
 
@@ -233,11 +227,7 @@ export function sweepText(
   jobs: readonly JobSummary[],
   trans: TranslationBundle
 ): string {
-  const states = jobs.map(stateOf);
-  const counts = COUNTED_STATES.flatMap(state => {
-    const count = states.filter(each => each === state).length;
-    return count ? countText(count, state, trans) : [];
-  });
+  const counts = stateCounts(jobs, trans);
   return [trans._n('%1 job', '%1 jobs', jobs.length), ...counts].join(' · ');
 }
 
