@@ -2,7 +2,7 @@
 
 import { ISignal } from '@lumino/signaling';
 import * as React from 'react';
-import { restAfter } from './throttle';
+import { restAfter } from './pacing';
 
 /** True if the component's tab is visible. `useTicking`, `useSignal` and `useValue` do not render in a hidden tab. */
 export const InView = React.createContext(true);

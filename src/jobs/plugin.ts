@@ -8,7 +8,7 @@ import { ITranslator } from '@jupyterlab/translation';
 import { ApiClient } from '../api/client';
 import { Jobs } from './model/jobs';
 import { IJobs, IJobsModel } from '../tokens';
-import { whenIdle } from '../common/idle';
+import { whenIdle } from '../common/pacing';
 import { loadTranslation } from '../common/translation';
 
 /** Provides the jobs to the other plugins of this extension. The settings have the id of this plugin. */

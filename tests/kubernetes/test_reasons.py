@@ -80,7 +80,8 @@ def situations(image: str) -> Iterator[dict[str, Any]]:
     yield t9k_job("memory", template(image, OUT_OF_MEMORY, resources=little))
     yield t9k_job("secret", template(image, env=secret("nosecret")))
     yield t9k_job("claim", template(image, **mounted(claim)))
-    yield t9k_job("code", template(image, "echo 'ValueError: bad' > /dev/termination-log; exit 1"), replicas=2)
+    fails = "case $HOSTNAME in *-0) echo 'ValueError: bad' > /dev/termination-log; exit 1;; esac; sleep 600"
+    yield t9k_job("code", template(image, fails), replicas=2)
     yield t9k_job("gone", template(image, "exit 3"), runPolicy={"cleanUpPolicy": "All"})
     yield t9k_job("again", template(image, "exit 1"), restart="OnFailure", runPolicy={"backoffLimit": 1})
     yield t9k_job("deadline", template(image), runPolicy={"activeDeadlineSeconds": 5})

@@ -22,7 +22,7 @@ import { DeletedJobs } from './deletedJobs';
 import { JobWatch, IWatched } from './jobWatch';
 import { Notices } from '../notices';
 import { PendingActions } from './pendingActions';
-import { restAfter } from '../../common/throttle';
+import { restAfter } from '../../common/pacing';
 import { isActive } from '../phase';
 
 /** After an answered request, the action stays pending for at most this time in ms, unless a push shows it before. */

@@ -2,7 +2,7 @@ import { JupyterFrontEnd } from '@jupyterlab/application';
 import { PromiseDelegate } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 import { waitFor } from '@testing-library/dom';
-import { whenIdle } from '../../../src/common/idle';
+import { whenIdle } from '../../../src/common/pacing';
 import { jobsPlugin } from '../../../src/jobs/plugin';
 import { IJobsModel } from '../../../src/tokens';
 import { FakeServer, snapshot } from '../fakes';
