@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ..core.job import JobSummary
-from ..core.texts.states import STATES, shown_state
+from ..core.texts.states import STATES
 from ..core.texts.wording import duration
 from ..core.translation import _, translated
 from .session import Session
@@ -108,11 +108,10 @@ def data(job: JobSummary) -> dict[str, str]:
         facts.append(translated(_("since {time}", time=since)))
     hint = translated(job.reason.hint) if job.phase == "Failed" and job.reason is not None and job.reason.hint else ""
     bar = "" if fraction is None else f'<progress max="1" value="{fraction:.3f}" style="width: 20em"></progress>'
-    state = shown_state(job)
-    word = translated(STATES[state])
+    word = translated(STATES[job.state])
     parts = [
         f"<strong>{html.escape(job.name)}</strong>"
-        f' <span style="color: {COLORS.get(state, OTHER)}">● {html.escape(word)}</span>'
+        f' <span style="color: {COLORS.get(job.state, OTHER)}">● {html.escape(word)}</span>'
         f" <small>{html.escape(' · '.join(facts))}</small>",
         html.escape(sentence),
         bar,

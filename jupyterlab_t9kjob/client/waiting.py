@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 
 from ..core.job import ENDED_PHASES, JobSummary
-from ..core.texts.states import shown_state
 from .session import Session
 
 
@@ -18,9 +17,9 @@ def is_over(job: JobSummary, state: str) -> bool:
     job
         The job.
     state
-        A state as `shown_state` returns it, or ``ended``.
+        A state, or ``ended``.
     """
-    return job.phase in ENDED_PHASES or shown_state(job) == state or (job.deleted and not job.pending_action)
+    return job.phase in ENDED_PHASES or job.state == state or (job.deleted and not job.pending_action)
 
 
 async def wait_for(
@@ -35,7 +34,7 @@ async def wait_for(
     job
         The job.
     state
-        A state as `shown_state` returns it, or ``ended``.
+        A state, or ``ended``.
     show
         Called with each state before that.
     """

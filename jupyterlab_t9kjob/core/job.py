@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, computed_field, model_validator
 from typing_extensions import Self
 
 from .evictions.model import Continuation, Continues
@@ -16,6 +16,9 @@ from .sweep import SweepMember
 from .translation import Text
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
+State = Literal[Phase, "Stopped"]
+"""What people are told of a job: its phase, where a job that was stopped has not failed."""
+
 ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resuming"})
 ENDED_PHASES: frozenset[str] = frozenset({"Succeeded", "Failed"})
 """Phases in which a job writes nothing more; the state of a job in `Unknown` can't be read now."""
@@ -194,6 +197,24 @@ class JobSummary(Model):
     request_id: str | None = Field(None, description="Id of the submission. Runs that the job recorded name it, too.")
     continues: Continues | None = Field(None, description="The evicted job that this job continues, if it does.")
     continuation: Continuation | None = Field(None, description="What followed the job's eviction; null: nothing yet.")
+
+    # mypy knows no decorated properties (python/mypy#1362).
+    @computed_field(  # type: ignore[prop-decorator]
+        description="The phase, or Stopped for a failed job that its user or its sweep stopped."
+    )
+    @property
+    def state(self) -> State:
+        """The phase, or ``Stopped`` for a failed job that its user or its sweep stopped."""
+        by_sweep = self.reason is not None and self.reason.code.startswith("Sweep")
+        return "Stopped" if self.phase == "Failed" and (self.ended_by == "user" or by_sweep) else self.phase
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_state(cls, values: Any) -> Any:
+        """Let a job be read from its own JSON: the state follows from the other fields."""
+        if isinstance(values, dict) and "state" in values:
+            return {name: value for name, value in values.items() if name != "state"}
+        return values
 
     @model_validator(mode="after")
     def _count_gpu_hours(self) -> Self:

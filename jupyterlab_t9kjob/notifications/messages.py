@@ -161,7 +161,7 @@ def title_of(occasion: Occasion) -> Text:
             return _("{job} is still waiting", job=shown)
         case "sweep_ended":
             sweep = job.sweep.name if job.sweep is not None else job.name
-            failed = sum(each.phase == "Failed" for each in occasion.jobs)
+            failed = _failed(occasion)
             if failed:
                 return _(
                     "Sweep {sweep} has ended: {failed} of {count} jobs failed",
@@ -173,6 +173,11 @@ def title_of(occasion: Occasion) -> Text:
                 "Sweep {sweep} has ended: {n} job", "Sweep {sweep} has ended: {n} jobs", len(occasion.jobs), sweep=sweep
             )
     return _("{job} succeeded", job=shown)
+
+
+def _failed(occasion: Occasion) -> int:
+    """Return the number of an event's jobs that failed; stopped jobs are not among them."""
+    return sum(each.state == "Failed" for each in occasion.jobs)
 
 
 def text_of(occasion: Occasion, now: float) -> Text | None:
@@ -242,12 +247,11 @@ def data_of(occasion: Occasion) -> dict[str, Any]:
         "reason": {"code": job.reason.code, "sentence": str(job.reason.sentence)} if job.reason is not None else None,
     }
     if occasion.kind == "sweep_ended" and job.sweep is not None:
-        phases = [each.phase for each in occasion.jobs]
         data["sweep"] = {
             "id": job.sweep.id,
             "name": job.sweep.name,
-            "jobs": len(phases),
-            "failed": phases.count("Failed"),
+            "jobs": len(occasion.jobs),
+            "failed": _failed(occasion),
         }
     return data
 

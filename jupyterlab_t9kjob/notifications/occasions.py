@@ -55,7 +55,7 @@ def occasions_of(job: JobSummary, rules: WebhookRules, now: float) -> Iterator[O
     """
     if not job.mine or job.deleted:
         return
-    if job.phase == "Failed" and job.ended_by != "user":
+    if job.state == "Failed":
         yield Occasion("failed", f"{job.uid}:ended:{job.attempt}", job, job.ended_at)
     elif job.phase == "Succeeded":
         ran = (job.ended_at or 0) - (job.started_at or job.created_at)

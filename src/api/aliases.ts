@@ -14,17 +14,8 @@ export type CodeSource = NonNullable<JobSpec['source']>;
 /** Source of a log stream. */
 export type LogSource = LogStream['source'];
 /**
- * State that selects a job's icon, colour and word: the phase, with separate states for a submission,
- * for a running job without progress, and for a user's stop.
+ * State that selects a job's icon, colour and word: the state that the server tells, with separate states for
+ * a submission and for a running job without progress.
  */
 export type JobState =
-  | 'submitting'
-  | 'pending'
-  | 'running'
-  | 'stalled'
-  | 'resuming'
-  | 'paused'
-  | 'succeeded'
-  | 'failed'
-  | 'stopped'
-  | 'unknown';
+  Lowercase<JobSummary['state']> | 'submitting' | 'stalled';

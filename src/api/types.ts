@@ -3615,6 +3615,12 @@ export interface components {
              * @default false
              */
             imported_manifest: boolean;
+            /**
+             * State
+             * @description The phase, or Stopped for a failed job that its user or its sweep stopped.
+             * @enum {string}
+             */
+            readonly state: "Pending" | "Running" | "Paused" | "Resuming" | "Succeeded" | "Failed" | "Unknown" | "Stopped";
         };
         /**
          * JobActions
@@ -4150,6 +4156,12 @@ export interface components {
              * @default null
              */
             continuation: components["schemas"]["Continuation"] | null;
+            /**
+             * State
+             * @description The phase, or Stopped for a failed job that its user or its sweep stopped.
+             * @enum {string}
+             */
+            readonly state: "Pending" | "Running" | "Paused" | "Resuming" | "Succeeded" | "Failed" | "Unknown" | "Stopped";
         };
         /**
          * KeptJob

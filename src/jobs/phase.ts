@@ -6,28 +6,18 @@ import { JobSummary, Stall } from '../api/types';
 
 const ACTIVE: ReadonlySet<string> = new Set(ACTIVE_PHASES);
 
-type WithPhase = Pick<
-  JobSummary,
-  'phase' | 'ended_by' | 'pending_action' | 'reason'
->;
+type WithState = Pick<JobSummary, 'state' | 'pending_action'>;
 
 /** Return the state that selects a job's icon, colour and word. */
-export function stateOf(job: WithPhase): Exclude<JobState, 'stalled'> {
-  if (job.pending_action === 'submitting') {
-    return 'submitting';
-  }
-  if (
-    job.phase === 'Failed' &&
-    (job.ended_by === 'user' || job.reason?.code.startsWith('Sweep'))
-  ) {
-    return 'stopped';
-  }
-  return job.phase.toLowerCase() as Lowercase<JobSummary['phase']>;
+export function stateOf(job: WithState): Exclude<JobState, 'stalled'> {
+  return job.pending_action === 'submitting'
+    ? 'submitting'
+    : (job.state.toLowerCase() as Lowercase<JobSummary['state']>);
 }
 
 /** Return the state that selects a job's icon in lists: that of `stateOf`, or a warning if the job makes no progress. */
 export function iconStateOf(
-  job: WithPhase & Pick<JobSummary, 'stalled'>
+  job: WithState & Pick<JobSummary, 'phase' | 'stalled'>
 ): JobState {
   return isStalled(job) ? 'stalled' : stateOf(job);
 }

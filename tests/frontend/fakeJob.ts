@@ -16,6 +16,7 @@ export function fullJob(changes: Partial<Job> = {}): Job {
   const summary = someJob();
   return {
     ...summary,
+    state: changes.phase ?? summary.state,
     reason: {
       code: 'Started',
       sentence: 'The replica is running',

@@ -116,6 +116,7 @@ export function someJob(changes: Partial<JobSummary> = {}): JobSummary {
     uid: 'u1',
     display_name: null,
     phase: 'Running',
+    state: changes.phase ?? 'Running',
     reason: null,
     pending_action: null,
     ended_by: null,

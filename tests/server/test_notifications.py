@@ -166,12 +166,15 @@ async def test_events_that_are_together_are_one_message_and_only_the_chosen_kind
     await follow(api, receiver, "json")
     (await app.services()).notifications._outbox._group_seconds = 0.5
     now = time.time()
-    sweep = {n: SweepMember(id="s1", name="lr", number=n, at_a_time=2) for n in (1, 2)}
+    sweep = {n: SweepMember(id="s1", name="lr", number=n, at_a_time=2) for n in (1, 2, 3)}
     first = engine.put("lr-1", phase="Running", created_at=now - 5, started_at=now - 5, sweep=sweep[1])
     second = engine.put("lr-2", phase="Running", created_at=now - 5, started_at=now - 5, sweep=sweep[2])
     # The first job continues one that was evicted long ago, and counts instead of it.
     evicted = {"ended_by": "platform", "continuation": Continuation(job=first.id), "sweep": sweep[1]}
     engine.put("lr-0", phase="Failed", created_at=now - 9e4, ended_at=now - 9e4, **evicted)
+    pruned = engine.put("lr-3", phase="Running", created_at=now - 5, started_at=now - 5, sweep=sweep[3])
+    worse = Reason(code="SweepPruned", sentence="It was worse than the median.")
+    engine.change(pruned.uid, phase="Failed", ended_by="platform", reason=worse, ended_at=now)
     engine.put("other", phase="Failed", mine=False, created_at=now, ended_at=now)
     engine.put("stopped", phase="Failed", ended_by="user", created_at=now, ended_at=now)
     engine.put("old", phase="Failed", ended_by="itself", created_at=now - 9e4, ended_at=now - 9e4)
@@ -181,8 +184,8 @@ async def test_events_that_are_together_are_one_message_and_only_the_chosen_kind
     await eventually(lambda: receiver.got)
     body = receiver.got[0].body
     assert (body["kind"], body["job"]["name"]) == ("failed", "bad")  # the failure leads
-    assert [(each["kind"], each["title"]) for each in body["others"]] == [("sweep_ended", "Sweep lr has ended: 2 jobs")]
-    assert body["others"][0]["sweep"] == {"id": "s1", "name": "lr", "jobs": 2, "failed": 0}
+    assert [(each["kind"], each["title"]) for each in body["others"]] == [("sweep_ended", "Sweep lr has ended: 3 jobs")]
+    assert body["others"][0]["sweep"] == {"id": "s1", "name": "lr", "jobs": 3, "failed": 0}
     assert len(receiver.got) == 1
 
 

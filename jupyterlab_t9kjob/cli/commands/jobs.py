@@ -9,7 +9,7 @@ import click
 
 from ...client.times import ran_seconds
 from ...core.texts.command_lines import typed
-from ...core.texts.states import STATES, shown_state, state_word
+from ...core.texts.states import STATES, state_word
 from ...core.texts.wording import without_progress
 from ...core.translation import Text, _, translated
 from ..base import (
@@ -90,7 +90,7 @@ def list_command(
         known = await session.jobs.jobs(Query(deleted=True))
         query = Query(deleted=deleted)
         found = matching(filter(query.takes, known), chosen.engine, chosen.namespace)
-        jobs = [job for job in found if (job.mine or not mine) and (not states or shown_state(job) in states)]
+        jobs = [job for job in found if (job.mine or not mine) and (not states or job.state in states)]
         await warn_of_troubles(session, place)
         # Another command may find other jobs by these names than those that the options choose.
         print_jobs(jobs, form, known, filtered=bool(mine or states or chosen.engine or chosen.namespace))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ...core.texts.states import shown_state
 from ...core.translation import _, translated
 from ..base import Command, Place, duration, job_argument, placed, run, t, the_jobs
 from ..errors import say
@@ -87,7 +86,7 @@ def is_reached(job: JobSummary, state: str) -> bool:
     state
         A state, or ``ended``.
     """
-    return shown_state(job) == ("Succeeded" if state == "ended" else state) and not job.deleted
+    return job.state == ("Succeeded" if state == "ended" else state) and not job.deleted
 
 
 async def wait_shown(session: Session, job: JobSummary, state: str = "ended", *, shown: bool = False) -> JobSummary:
@@ -165,7 +164,7 @@ def say_end(job: JobSummary) -> None:
     """Print the state of a job that ended, with the reason."""
     from .jobs import status_of
 
-    reason, state = job.reason, shown_state(job)
+    reason, state = job.reason, job.state
     words = [f"{job.name}:", paint(t(status_of(job)), state, sys.stderr)]
     if reason is not None and reason.sentence != state:
         words.append(f"- {plain(translated(reason.sentence))}")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from ..translation import Text, _
 
 if TYPE_CHECKING:
-    from ..job import JobSummary, PendingAction, Phase
-
-    State: TypeAlias = Phase | Literal["Stopped"]
+    from ..job import JobSummary, PendingAction, State
 
 STATES: Final[Mapping[State, Text]] = {
     "Pending": _("Pending"),
@@ -32,15 +30,6 @@ _ACTIONS: Final[Mapping[PendingAction, Text]] = {
 }
 
 
-def shown_state(job: JobSummary) -> State:
-    """Return the state of a job: its phase, or ``Stopped`` for a failed job that its user or its sweep stopped.
-
-    The rule is that of JupyterLab's pages, `stateOf` in src/jobs/phase.ts.
-    """
-    by_sweep = job.reason is not None and job.reason.code.startswith("Sweep")
-    return "Stopped" if job.phase == "Failed" and (job.ended_by == "user" or by_sweep) else job.phase
-
-
 def state_word(job: JobSummary) -> Text:
     """Return the word for an action of a job that has not taken effect yet, or else for the job's state."""
-    return _ACTIONS[job.pending_action] if job.pending_action is not None else STATES[shown_state(job)]
+    return _ACTIONS[job.pending_action] if job.pending_action is not None else STATES[job.state]

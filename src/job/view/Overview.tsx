@@ -71,7 +71,7 @@ interface IOverviewProps {
 /** Overview of a job. A failed job begins with the failure. */
 export function Overview(props: IOverviewProps): React.JSX.Element {
   const { job, facts, replicas, trans, openFile } = props;
-  const failed = job.phase === 'Failed' && job.ended_by !== 'user';
+  const failed = job.state === 'Failed';
   const timeline = (
     <Timeline
       events={props.events}

@@ -296,6 +296,7 @@ describe('facts and actions', () => {
     const failed: JobSummary = {
       ...member(3, 0),
       phase: 'Failed',
+      state: 'Failed',
       ran_seconds: 36.23798808299989,
       reason: someReason('It failed, "again"'),
       progress: {

@@ -63,7 +63,7 @@ describe('ResultsModel', () => {
     expect(model.metrics).toEqual(['loss']);
     expect(model.failure).toBeNull();
 
-    list[0] = { ...job, phase: 'Succeeded' };
+    list[0] = { ...job, phase: 'Succeeded', state: 'Succeeded' };
     await jest.advanceTimersByTimeAsync(60_000);
     // once after the end, for what the job wrote last
     expect(getSweepResults).toHaveBeenCalledTimes(4);

@@ -58,7 +58,7 @@ describe('the most useful sentence', () => {
     [{ phase: 'Resuming', reason }, reason.sentence],
     [{ phase: 'Succeeded', reason: said('Ran 4 min') }, 'Ran 4 min'],
     [{ phase: 'Failed', ended_by: 'itself', reason }, reason.sentence],
-    [{ phase: 'Failed', ended_by: 'user' }, 'Stopped'],
+    [{ phase: 'Failed', state: 'Stopped' }, 'Stopped'],
     [{ phase: 'Unknown' }, 'Unknown']
   ])('of %j is “%s”', (changes, sentence) => {
     expect(jobSentence(someJob(changes), trans)).toBe(sentence);

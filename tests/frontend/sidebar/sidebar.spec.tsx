@@ -331,7 +331,15 @@ describe('the sidebar', () => {
     const tree = screen.getByRole('tree');
     fireEvent.pointerEnter(tree);
     await change({
-      jobs: [{ ...two[0], phase: 'Succeeded', ended_at: 3, ended_by: 'itself' }]
+      jobs: [
+        {
+          ...two[0],
+          phase: 'Succeeded',
+          state: 'Succeeded',
+          ended_at: 3,
+          ended_by: 'itself'
+        }
+      ]
     });
     expect(names()).toEqual([
       'active',

@@ -49,6 +49,7 @@ export function fakeClusterJobs(): JobSummary[] {
         namespace: 'team-b',
         phase: 'Failed',
         ended_by: 'user',
+        state: 'Stopped',
         reason: fakeReason('Stopped', 'Stopped by you after 38 min'),
         actions: ['resume', 'delete', 'rerun']
       })

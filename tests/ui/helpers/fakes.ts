@@ -53,6 +53,7 @@ export function fakeJob(
     uid,
     display_name: null,
     phase: 'Running',
+    state: more.phase ?? 'Running',
     reason: null,
     pending_action: null,
     ended_by: null,
@@ -173,7 +174,8 @@ export function jobsInAllPhases(): JobSummary[] {
     fakeEnded('sd-lora-cats', 26 * HOUR, {
       phase: 'Failed',
       reason: fakeReason('Stopped', 'Stopped by you after 4 min 12 s'),
-      ended_by: 'user'
+      ended_by: 'user',
+      state: 'Stopped'
     }),
     fakeEnded('vit-b16', 50 * HOUR, {
       phase: 'Unknown',

@@ -197,6 +197,7 @@ describe('JobHeader', () => {
   it('draws what a user stopped as neutral', () => {
     const { container } = header(
       failedJob({
+        state: 'Stopped',
         ended_by: 'user',
         failure: null,
         reason: {
@@ -265,6 +266,7 @@ describe('JobHeader', () => {
     it('resumes what was stopped', () => {
       const job = inCluster({
         phase: 'Failed',
+        state: 'Stopped',
         ended_by: 'user',
         ended_at: 1042,
         actions: ['resume', 'delete', 'rerun']

@@ -276,7 +276,7 @@ describe('Jobs', () => {
     });
     expect(jobs.jobs[0].pending_action).toBe('stopping');
     change({
-      jobs: [someJob({ phase: 'Failed', ended_by: 'user', ended_at: 2 })]
+      jobs: [someJob({ phase: 'Failed', state: 'Stopped', ended_at: 2 })]
     });
     expect(jobs.jobs[0].pending_action).toBeNull();
   });
