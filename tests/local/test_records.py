@@ -14,7 +14,7 @@ import pytest
 
 from jupyterlab_t9kjob.core.errors import Conflict
 from jupyterlab_t9kjob.core.system.files import write_atomically
-from jupyterlab_t9kjob.core.system.locks import try_lock
+from jupyterlab_t9kjob.core.system.locks import runtime_directory, try_lock
 from jupyterlab_t9kjob.engines.local import engine as engine_module
 from jupyterlab_t9kjob.engines.local.jobs import expiry
 from jupyterlab_t9kjob.engines.local.jobs.stored_job import StoredJob
@@ -176,6 +176,19 @@ async def test_removing_waits_for_the_supervisor_to_leave(bench: Bench, monkeypa
         os.close(lock)
     await asyncio.wait_for(removing, PATIENCE)
     assert await bench.engine.jobs() == []
+
+
+async def test_a_removal_that_was_cut_short_is_finished_by_the_next_server(bench: Bench) -> None:
+    """The server was killed when it had moved the job's directory away, and held the job's lock."""
+    job = await bench.submit("pass")
+    await bench.ended(job.uid)
+    lock = runtime_directory() / f"{job.uid}.lock"
+    directory(bench, job.uid).rename(directory(bench, f".gone-{job.uid}"))
+    lock.touch()
+    await again(bench)
+    assert await bench.engine.jobs() == []
+    assert list((bench.home / "jobs").iterdir()) == []
+    assert not lock.exists()
 
 
 async def test_the_last_progress_is_rank_0s(bench: Bench) -> None:

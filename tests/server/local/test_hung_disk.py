@@ -167,4 +167,6 @@ async def test_the_home_itself(place: Place, api: Api, tmp_path: Path) -> None:
         refused = await asyncio.wait_for(place.create({**job["spec"], "name": "second"}, "request-second"), BOUND)
         assert refused.status == 503 and "does not answer" in refused.json["message"]
 
-    assert (await ask(api, "GET", "jobs", job["id"])).status == 200
+    while (answer := await ask(api, "GET", "jobs", job["id"])).status == 503:
+        pass  # The disk counts as silent until the calls that hung have returned.
+    assert answer.status == 200

@@ -6,12 +6,10 @@ keeps a cache of it, since several servers may use the same home.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import math
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -29,7 +27,7 @@ from ..supervisor.outcome import conclude, settle
 from ..supervisor.records.job_files import owners_only
 from ..supervisor.records.record import ACTIVE, Outcome, Record, RunPlan
 from ..supervisor.sweep_turn import SweepTurn
-from .new_job import Exclusive, write_job
+from .job_directories import Exclusive, remove_job, remove_leftovers, write_job
 from .stored_job import LOST_SECONDS, StoredJob, stamp_of
 
 log = logging.getLogger(__name__)
@@ -90,8 +88,7 @@ class Store:
         self._directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._exclusive():
             # No other server on this machine creates a job now, so drafts that exist are abandoned.
-            for path in (*self._directory.glob(f"{self._draft_prefix}*"), *self._directory.glob(".gone-*")):
-                shutil.rmtree(path, ignore_errors=True)
+            remove_leftovers(self._directory, self._draft_prefix)
         self.scan()
 
     def scan(self) -> set[str]:
@@ -211,14 +208,9 @@ class Store:
     def remove(self, uid: str) -> bool:
         """Remove a job's directory; return False, without removing it, while the job's supervisor runs."""
         job = self.get(uid)
-        with held(self._lock(job)) as free:
-            if not free:
-                return False
-            gone = self._directory / f".gone-{uid}"
-            with contextlib.suppress(FileNotFoundError):  # Another server has removed it.
-                job.files.path.rename(gone)
+        if not remove_job(job.files.path, self._lock(job)):
+            return False
         self._forget(uid)
-        shutil.rmtree(gone, ignore_errors=True)  # Files that are left are removed at the next start.
         return True
 
     def ended_before(self, when: float) -> list[str]:

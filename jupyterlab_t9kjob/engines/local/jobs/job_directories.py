@@ -1,16 +1,20 @@
-"""Writes the directory of a new job, while no other server of the user does so."""
+"""Writes and removes the directories of jobs, which several servers of the user see."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from ....core.system.locks import try_lock
+from ....core.system.locks import held, runtime_directory, try_lock
 from ..supervisor.records.job_files import JobFiles
 from ..supervisor.records.record import Record, RunPlan
+
+_GONE: Final = ".gone-"
+"""Prefix of the directory of a job that is being removed."""
 
 
 class Exclusive:
@@ -86,3 +90,40 @@ def _sync(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def remove_job(path: Path, lock: Path) -> bool:
+    """Remove the directory of a job; return False, without removing it, while the job's supervisor runs.
+
+    Parameters
+    ----------
+    path
+        The directory.
+    lock
+        Lock file of the job's supervisor.
+    """
+    gone = path.with_name(f"{_GONE}{path.name}")
+    with held(lock) as free:
+        if not free:
+            return False
+        with contextlib.suppress(FileNotFoundError):  # Another server has removed it.
+            path.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)  # Files that are left are removed at the next start.
+    return True
+
+
+def remove_leftovers(directory: Path, draft_prefix: str) -> None:
+    """Remove what servers that were killed left of jobs that they were creating or removing.
+
+    Parameters
+    ----------
+    directory
+        Directory of the jobs, in which no server of this machine creates a job now.
+    draft_prefix
+        Prefix of the drafts of this machine's servers.
+    """
+    for path in directory.glob(f"{draft_prefix}*"):
+        shutil.rmtree(path, ignore_errors=True)
+    for path in directory.glob(f"{_GONE}*"):
+        with held(runtime_directory() / f"{path.name.removeprefix(_GONE)}.lock"):
+            shutil.rmtree(path, ignore_errors=True)
