@@ -15,6 +15,11 @@ pytest.register_assert_rewrite("tests.conformance")  # so that its assertions sa
 gc.disable()
 
 
+# The processes that tests start import torch without its compiler, too.
+SPARED = str(Path(__file__).parent / "local" / "spared")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SPARED, os.environ.get("PYTHONPATH")]))
+
+
 def pytest_collection_finish() -> None:
     """Leave what was collected out of the garbage collections of the tests."""
     gc.freeze()

@@ -26,7 +26,7 @@ from tests.kubernetes.harness import Kube
 
 pytestmark = [pytest.mark.cluster, pytest.mark.asyncio]
 
-MANY = 1200
+MANY = 600
 """A loaded API server deletes as many within the minute after which it ends a request."""
 
 Connect = Callable[..., Awaitable[KubeApi]]

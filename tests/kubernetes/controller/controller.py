@@ -22,6 +22,8 @@ log = logging.getLogger("t9k-test-controller")
 JOBS = f"/apis/{GROUP}/v1beta1"
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/t9k-test-controller"
 LEASE_SECONDS = 10
+RETRY_SECONDS = 2
+"""Interval between the attempts of a waiting controller to take the lease; each is a request."""
 Key = tuple[str, str]
 
 
@@ -95,7 +97,7 @@ class Controller:
                         await cancel(watching, *self._workers.values())
                         self._workers.clear()
                     log.info("another one works now")
-                await asyncio.sleep(0.5)
+                await asyncio.sleep(RETRY_SECONDS)
         finally:
             with contextlib.suppress(httpx.HTTPError, Refused):
                 await lease.release()

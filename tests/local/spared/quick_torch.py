@@ -5,19 +5,19 @@ answers what eager code asks it, and becomes the real one as soon as somebody as
 data come with it. The names are those of torch 2.13; with another version the worst case is the whole import.
 """
 
-import atexit
-import gc
-import importlib.abc
-import importlib.machinery
 import sys
-import time
-from types import ModuleType, SimpleNamespace
+from importlib.machinery import PathFinder
+
+# Every process that a test starts loads this, so it does without `types` and `importlib.abc`, which load much more.
+ModuleType, SimpleNamespace = type(sys), type(sys.implementation)
 
 COMPILER = "torch._dynamo"
 META = "torch._meta_registrations"
+UNUSED = {f"torch.{name}" for name in ("distributions", "export", "masked", "profiler", "quantization")}
+"""Modules that `import torch` loads and few programs use: they are loaded when somebody asks them for something."""
 
 
-class WithoutCollections(importlib.abc.Loader):
+class WithoutCollections:
     """Loads torch without garbage collections, which find nothing in what stays until the end."""
 
     def __init__(self, loader):
@@ -28,10 +28,17 @@ class WithoutCollections(importlib.abc.Loader):
 
     def exec_module(self, module):
         module.__loader__ = module.__spec__.loader = self._loader
+        import atexit
+        import gc
+        import inspect
+
+        # Registrations of operators ask for their place in the source, for which it would look at all modules.
+        find_module, inspect.getmodule = inspect.getmodule, lambda *_: None
         gc.disable()
         try:
             self._loader.exec_module(module)
         finally:
+            inspect.getmodule = find_module
             gc.freeze()  # nor does the one at the end of the process
             gc.enable()
         atexit.register(end_slowly)
@@ -43,6 +50,8 @@ def end_slowly():
     The reason is pytorch#179291.
     """
     if COMPILER in sys.modules:
+        import time
+
         time.sleep(1)
 
 
@@ -77,7 +86,7 @@ class Meta(ModuleType):
         _C._set_generator_metaclass(_opaque_base.OpaqueBaseMeta)
 
 
-class Later(importlib.abc.Loader):
+class Later:
     """Loads a stand-in."""
 
     def __init__(self, loader):
@@ -90,16 +99,23 @@ class Later(importlib.abc.Loader):
         pass
 
 
-class Finder(importlib.abc.MetaPathFinder):
+class Finder:
     """Finds torch and the stand-ins; an import from within `torch._dynamo` is one that needs the real one."""
 
     def find_spec(self, name, path=None, target=None):
         if name.startswith(f"{COMPILER}."):
             load_compiler()
         elif name in ("torch", META, COMPILER):
-            spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+            spec = PathFinder.find_spec(name, path, target)
             if spec and spec.loader:
                 spec.loader = (WithoutCollections if name == "torch" else Later)(spec.loader)
+            return spec
+        elif name in UNUSED:
+            from importlib.util import LazyLoader
+
+            spec = PathFinder.find_spec(name, path, target)
+            if spec and spec.loader:
+                spec.loader = LazyLoader(spec.loader)
             return spec
         return None
 
