@@ -156,7 +156,7 @@ export function whyText(
       trans._n('Restarted once.', 'Restarted %1 times.', job.restarts)
     );
   }
-  const hint = job.phase === 'Failed' ? null : job.reason?.hint;
+  const hint = job.state === 'Failed' ? null : job.reason?.hint;
   if (hint) {
     parts.push(withStop(hint));
   }

@@ -194,7 +194,7 @@ describe('JobHeader', () => {
     expect(container.textContent).not.toContain('ValueError');
   });
 
-  it('draws what a user stopped as neutral', () => {
+  it('draws what a user stopped as neutral, with its hint', () => {
     const { container } = header(
       failedJob({
         state: 'Stopped',
@@ -203,7 +203,7 @@ describe('JobHeader', () => {
         reason: {
           code: 'Stopped',
           sentence: 'Stopped by you after 38 s',
-          hint: null,
+          hint: 'It can still be resumed',
           fix: null,
           verbatim: null,
           links: []
@@ -211,7 +211,9 @@ describe('JobHeader', () => {
       })
     );
     expect(screen.getByRole('img', { name: 'stopped' })).toBeTruthy();
-    expect(container.textContent).toContain('Stopped by you after 38 s.');
+    expect(container.textContent).toContain(
+      'Stopped by you after 38 s. It can still be resumed.'
+    );
     expect(container.querySelector('[data-failed]')).toBeNull();
   });
 
