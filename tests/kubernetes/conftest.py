@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -59,6 +60,14 @@ from tests.kubernetes.images import building_images
 from tests.kubernetes.paper import Paper
 from tests.local.lab import Lab
 from tests.server.conftest import EXTENSIONS, api, open_page  # noqa: F401
+
+# Deployments of Kubeflow Trainer and JobSet, with their namespaces; and how many webhooks each configuration has.
+TRAINER = {"trainer": "kubeflow", "jobset": "jobset-system"}
+WEBHOOKS = {
+    "validatingwebhookconfiguration/validator.trainer.kubeflow.org": 3,
+    "validatingwebhookconfiguration/jobset-validating-webhook-configuration": 1,
+    "mutatingwebhookconfiguration/jobset-mutating-webhook-configuration": 1,
+}
 
 # Folder of the volumes of this machine's test cluster, whose kubelet makes no folders and sees those of the machine.
 HERE = Path("/var/lib/t9kjob-cluster/volumes")
@@ -186,6 +195,21 @@ def trainer(cluster: Kube) -> None:
         with building_images():
             added = subprocess.run([*shlex.split(words), "trainer"], capture_output=True, text=True)
         assert added.returncode == 0, added.stdout + added.stderr
+        _strengthen(cluster)
+
+
+def _strengthen(cluster: Kube) -> None:
+    """Let the pods of Trainer and JobSet answer in time beside many others, as `.make/cluster.py` lets the rest."""
+    for name, namespace in TRAINER.items():
+        probe = {"timeoutSeconds": 30, "failureThreshold": 20}
+        container = {"name": name, "resources": {"requests": {"cpu": "100m"}}, "readinessProbe": probe}
+        patch = json.dumps({"spec": {"template": {"spec": {"containers": [container]}}}})
+        cluster.kubectl("patch", "--namespace", namespace, f"deployment/{name}", "--patch", patch)
+    for webhooks, count in WEBHOOKS.items():
+        patience = [{"op": "replace", "path": f"/webhooks/{at}/timeoutSeconds", "value": 30} for at in range(count)]
+        cluster.kubectl("patch", webhooks, "--type=json", f"--patch={json.dumps(patience)}")
+    for name, namespace in TRAINER.items():
+        cluster.kubectl("rollout", "status", "--namespace", namespace, f"deployment/{name}")
 
 
 @pytest.fixture
