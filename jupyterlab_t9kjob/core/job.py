@@ -199,12 +199,10 @@ class JobSummary(Model):
     continuation: Continuation | None = Field(None, description="What followed the job's eviction; null: nothing yet.")
 
     # mypy knows no decorated properties (python/mypy#1362).
-    @computed_field(  # type: ignore[prop-decorator]
-        description="The phase, or Stopped for a failed job that its user or its sweep stopped."
-    )
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def state(self) -> State:
-        """The phase, or ``Stopped`` for a failed job that its user or its sweep stopped."""
+        """The phase, or Stopped for a failed job that its user or its sweep stopped."""
         by_sweep = self.reason is not None and self.reason.code.startswith("Sweep")
         return "Stopped" if self.phase == "Failed" and (self.ended_by == "user" or by_sweep) else self.phase
 
@@ -354,34 +352,6 @@ class LogStream(Model):
     complete: bool = Field(False, description="True if nothing more will be written.")
     missing: list[MissingSpan] = Field(default_factory=list, description="Missing parts.")
     waiting: Text | None = Field(None, description="Sentence that says why the log is still empty.")
-
-
-class CheckpointFile(Model):
-    """One checkpoint file."""
-
-    path: str = Field(description="Path in the contents API.")
-    time: Time = Field(description="Time of the last change.")
-    size: int = Field(0, description="Bytes.")
-    resume: Fix | None = Field(
-        None,
-        description="The change of the spec by which a clone of the job resumes from the file; null if none is known, "
-        "and after the newest 20.",
-    )
-
-
-class Checkpoints(Model):
-    """Checkpoint files in a job's folders that changed while the job ran."""
-
-    folders: list[str] = Field(
-        default_factory=list, description="Folders that were searched, as paths of the contents API."
-    )
-    count: int = 0
-    size: int = Field(0, description="Bytes of all files together.")
-    newest: CheckpointFile | None = None
-    files: list[CheckpointFile] = Field(default_factory=list, description="The newest 200, newest first.")
-    resume_option: str | None = Field(None, description="The script's option that takes the checkpoint.")
-    resume_problem: Text | None = Field(None, description="Why no file has `resume`; null if one has, or no file is.")
-    complete: bool = Field(True, description="False if there were too many files or folders to search all.")
 
 
 class ManifestView(Model):

@@ -11,11 +11,11 @@ from typing import Final
 
 from ..contents_paths import ContentsRoot
 from ..core.errors import JobError
-from ..core.job import Checkpoints, JobSummary
+from ..core.job import JobSummary
 from ..core.system.disk_threads import on_disk
 from ..core.system.tasks import spawn
 from ..core.translation import _
-from ..jobs.checkpoints import checkpoints_of
+from ..jobs.checkpoints import Checkpoints, checkpoints_of
 from ..jobs.service import JobService
 from . import removal
 from .at_step import values_at_steps

@@ -1,4 +1,4 @@
-"""Search for the checkpoint files of a job below its folders, with limits of time, depth and number of files."""
+"""Checkpoint files of a job: the API's models, and a search that is limited in time, depth and number of files."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from pydantic import Field
+
 from ..contents_paths import ContentsRoot
+from ..core.base_model import Model
 from ..core.errors import FieldError, Unavailable
-from ..core.job import CheckpointFile, Checkpoints, Job
+from ..core.job import Fix, Job, Time
 from ..core.system.disk_threads import on_disk
+from ..core.translation import Text
 
 MOST_ENTRIES: Final = 20_000
 MOST_SECONDS: Final = 1.0
@@ -29,6 +33,34 @@ _CHECKPOINT: Final = re.compile(r"\.(pt|pth|pth\.tar|ckpt|safetensors|distcp|pdp
 _LEFT_OUT: Final = frozenset(
     {"data", "dataset", "datasets", "raw", "processed", "node_modules", "site-packages", "__pycache__"}
 )
+
+
+class CheckpointFile(Model):
+    """One checkpoint file."""
+
+    path: str = Field(description="Path in the contents API.")
+    time: Time = Field(description="Time of the last change.")
+    size: int = Field(0, description="Bytes.")
+    resume: Fix | None = Field(
+        None,
+        description="The change of the spec by which a clone of the job resumes from the file; null if none is known, "
+        "and after the newest 20.",
+    )
+
+
+class Checkpoints(Model):
+    """Checkpoint files in a job's folders that changed while the job ran."""
+
+    folders: list[str] = Field(
+        default_factory=list, description="Folders that were searched, as paths of the contents API."
+    )
+    count: int = 0
+    size: int = Field(0, description="Bytes of all files together.")
+    newest: CheckpointFile | None = None
+    files: list[CheckpointFile] = Field(default_factory=list, description="The newest 200, newest first.")
+    resume_option: str | None = Field(None, description="The script's option that takes the checkpoint.")
+    resume_problem: Text | None = Field(None, description="Why no file has `resume`; null if one has, or no file is.")
+    complete: bool = Field(True, description="False if there were too many files or folders to search all.")
 
 
 async def checkpoints_of(job: Job, root: ContentsRoot) -> Checkpoints:

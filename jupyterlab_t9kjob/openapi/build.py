@@ -31,6 +31,7 @@ from ..experiments import model as experiments
 from ..experiments.artifacts import model as artifacts
 from ..handlers import messages, terminal_messages
 from ..jobs.bulk import JobActions, JobActionsResult
+from ..jobs.checkpoints import Checkpoints
 from ..jobs.history import Space
 from ..jobs.metrics.curves import JobCurves
 from ..jobs.sweeps.service import SweepResult, SweepResults
@@ -105,7 +106,7 @@ ANSWERS: dict[str, Any] = {
     "ReplicaList": messages.ReplicaList,
     "EventList": messages.EventList,
     "ManifestView": job.ManifestView,
-    "Checkpoints": job.Checkpoints,
+    "Checkpoints": Checkpoints,
     "ResourceView": resources.ResourceView,
     "LogMarkers": resources.LogMarkers,
     "JobCode": snapshots.JobCode,

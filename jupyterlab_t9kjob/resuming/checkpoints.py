@@ -11,9 +11,10 @@ from typing import Final
 
 from ..contents_paths import ContentsRoot
 from ..core.errors import JobError
-from ..core.job import CheckpointFile, Checkpoints, Fix, Job
+from ..core.job import Fix, Job
 from ..core.lab import Lab
 from ..core.translation import Text, _
+from ..jobs.checkpoints import CheckpointFile, Checkpoints
 from ..jobs.engines import Engines
 from ..launch.entrypoint_reader import Reader
 from ..launch.model import ScriptOption

@@ -27,14 +27,14 @@ from ..core.engine.protocol import Engine
 from ..core.errors import Conflict, JobError
 from ..core.evictions.model import CONTINUES, MOST_CONTINUATIONS, Continuation, Continues, annotation_of
 from ..core.evictions.protocol import ContinuesEvicted
-from ..core.job import CheckpointFile, Job, JobSummary
+from ..core.job import Job, JobSummary
 from ..core.spec import JobSpec
 from ..core.sweep import with_member
 from ..core.system.tasks import spawn
 from ..core.texts.job_names import numbered
 from ..core.translation import Text, _, _n
 from ..jobs.admission import Admit
-from ..jobs.checkpoints import MARGIN_SECONDS, checkpoints_of, folders_of
+from ..jobs.checkpoints import MARGIN_SECONDS, CheckpointFile, checkpoints_of, folders_of
 from ..jobs.evicted import is_evicted
 from ..jobs.renaming import renamed
 from ..jobs.service import RERUN_TRIES, JobService

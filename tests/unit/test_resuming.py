@@ -11,8 +11,9 @@ import pytest
 from jupyter_server.services.contents.filemanager import FileContentsManager
 
 from jupyterlab_t9kjob.contents_paths import ContentsRoot
-from jupyterlab_t9kjob.core.job import CheckpointFile, Checkpoints, Job
+from jupyterlab_t9kjob.core.job import Job
 from jupyterlab_t9kjob.core.spec import JobSpec
+from jupyterlab_t9kjob.jobs.checkpoints import CheckpointFile, Checkpoints
 from jupyterlab_t9kjob.launch.model import ScriptOption
 from jupyterlab_t9kjob.launch.options.resume import any_resume_option, resume_option, with_checkpoint_of
 from jupyterlab_t9kjob.launch.options.values import with_option

@@ -181,8 +181,7 @@ class CheckpointsHandler(ApiHandler):
     async def get(self, ident: str) -> None:
         """Return the checkpoint files that were changed while the job ran, and how a clone resumes from them."""
         from ...contents_paths import ContentsRoot
-        from ...core.job import Checkpoints
-        from ...jobs.checkpoints import checkpoints_of
+        from ...jobs.checkpoints import Checkpoints, checkpoints_of
         from ...resuming.checkpoints import with_resumes
 
         services = await self.app.services()
