@@ -15,7 +15,7 @@ pytest.register_assert_rewrite("tests.conformance")  # so that its assertions sa
 gc.disable()
 
 
-# The processes that tests start import torch without its compiler, too.
+# Processes that tests start find the stand-ins, as pytest does (`pythonpath` in pyproject.toml).
 SPARED = str(Path(__file__).parent / "local" / "spared")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SPARED, os.environ.get("PYTHONPATH")]))
 

@@ -17,7 +17,7 @@ from .translation import Text
 
 Phase = Literal["Pending", "Running", "Paused", "Resuming", "Succeeded", "Failed", "Unknown"]
 State = Literal[Phase, "Stopped"]
-"""What people are told of a job: its phase, where a job that was stopped has not failed."""
+"""Shown state of a job: its phase, or ``Stopped`` for a failed job that its user or its sweep stopped."""
 
 ACTIVE_PHASES: frozenset[str] = frozenset({"Pending", "Running", "Paused", "Resuming"})
 ENDED_PHASES: frozenset[str] = frozenset({"Succeeded", "Failed"})

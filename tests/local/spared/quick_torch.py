@@ -105,19 +105,21 @@ class Finder:
     def find_spec(self, name, path=None, target=None):
         if name.startswith(f"{COMPILER}."):
             load_compiler()
-        elif name in ("torch", META, COMPILER):
+        elif name in {"torch", META, COMPILER} | UNUSED:
             spec = PathFinder.find_spec(name, path, target)
             if spec and spec.loader:
-                spec.loader = (WithoutCollections if name == "torch" else Later)(spec.loader)
-            return spec
-        elif name in UNUSED:
-            from importlib.util import LazyLoader
-
-            spec = PathFinder.find_spec(name, path, target)
-            if spec and spec.loader:
-                spec.loader = LazyLoader(spec.loader)
+                spec.loader = loader_of(name)(spec.loader)
             return spec
         return None
+
+
+def loader_of(name):
+    """Return the class of the loader that loads a module in place of its own."""
+    if name in UNUSED:
+        from importlib.util import LazyLoader
+
+        return LazyLoader
+    return WithoutCollections if name == "torch" else Later
 
 
 def load_compiler():
